@@ -116,7 +116,7 @@ type tokenInfo struct {
 func (s *Server) extra(q Query, a node.Answer) extra {
 	e := extra{
 		ID: q.ID, LocalOnly: a.Pair.Together == 0, Degraded: a.Degraded, Tokens: []tokenInfo{}, Placement: q.Settings.Placement.String(), Seed: int64(q.Settings.Seed),
-		RTT: tandem.Milliseconds(a.Link.RTT), Sent: a.Link.BytesSent, Received: a.Link.BytesReceived, Remarks: a.Remarks,
+		RTT: tandem.Milliseconds(a.Traffic.RTT), Sent: a.Traffic.BytesSent, Received: a.Traffic.BytesReceived, Remarks: a.Remarks,
 		Accepted: [2]float64{a.Pair.Acceptance(tandem.Device), a.Pair.Acceptance(tandem.Cloud)},
 	}
 	e.Parts, e.Unknown = Parts(a, s.cfg.Pointing)

@@ -23,8 +23,8 @@ type cell struct {
 
 // add counts a live answer.
 func (c *cell) add(a node.Answer) {
-	if a.Link.BytesReceived > 0 {
-		c.received = append(c.received, float64(a.Link.BytesReceived))
+	if a.Traffic.BytesReceived > 0 {
+		c.received = append(c.received, float64(a.Traffic.BytesReceived))
 	}
 	var ids []tandem.Token
 	last := time.Duration(0)

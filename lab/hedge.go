@@ -89,7 +89,7 @@ func (h Hedge) result(ctx context.Context, l *testbed, texts []string) (r HedgeR
 			took, gaps = took+a.Tokens[n-1].At-a.Tokens[0].At, gaps+n-1
 		}
 		r.Answers, r.Tokens, r.Hedges = r.Answers+1, r.Tokens+len(a.Tokens), r.Hedges+a.Pair.Hedges
-		bytes, stats = bytes+a.Link.DraftBytes, append(stats, a.Pair)
+		bytes, stats = bytes+a.Traffic.DraftBytes, append(stats, a.Pair)
 	}
 	r.TokenMs = took.Seconds() * 1e3 / float64(max(1, gaps))
 	r.Shares, r.DraftBytes = sharesOf(stats), float64(bytes)/float64(max(1, r.Tokens))

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"tandem"
 	"tandem/aggregator"
-	"tandem/decoder"
 	"tandem/pair"
 	"tandem/retrieval/passages"
 	"tandem/transport"
@@ -20,7 +18,7 @@ import (
 // without the cloud, and two of them fetch its documents.
 
 // baseline answers by the method that s.Want stands for.
-func (d *Device) baseline(a *deviceSession, q Question, s tandem.Settings) (Answer, error) {
+func (d *Device) baseline(a *deviceAnswer, q Question, s tandem.Settings) (Answer, error) {
 	if d.Cloud == nil {
 		return Answer{}, fmt.Errorf("%w: this method needs one", ErrNoCloud)
 	}
@@ -39,7 +37,7 @@ type fetched struct {
 // fetch answers by DRCG: the device alone, over its own passages and the cloud's. As text, all passages are read into one
 // context (context aggregation). A KV cache is valid only behind its own prefix, so with DRCG/KV each passage keeps its
 // context.
-func (d *Device) fetch(a *deviceSession, q Question, s tandem.Settings) (Answer, error) {
+func (d *Device) fetch(a *deviceAnswer, q Question, s tandem.Settings) (Answer, error) {
 	var got fetched
 	failed := make(chan error, 1)
 	go func() {
@@ -55,11 +53,11 @@ func (d *Device) fetch(a *deviceSession, q Question, s tandem.Settings) (Answer,
 	passages = append(passages, got.passages...)
 	saved := append(make([][]byte, own), got.saved...)
 	s.Contexts = 0
-	reader := d.Local
+	local := d.Local
 	if s.Want == tandem.WantText {
-		s.Contexts, reader.KV = 1, nil // no stored caches: another question combines other passages
+		s.Contexts, local.KV = 1, nil // no stored caches: another question combines other passages
 	}
-	read, err := reader.prefill(a.ctx, q, s, passages, saved)
+	read, err := local.prefill(a.ctx, q, s, passages, saved)
 	if err != nil {
 		return a.finish(), err
 	}
@@ -75,14 +73,14 @@ func (d *Device) fetch(a *deviceSession, q Question, s tandem.Settings) (Answer,
 }
 
 // fetchPassages asks the cloud for its passages.
-func (d *Device) fetchPassages(a *deviceSession, q Question, s tandem.Settings) (f fetched, err error) {
+func (d *Device) fetchPassages(a *deviceAnswer, q Question, s tandem.Settings) (f fetched, err error) {
 	up, err := d.Cloud.open(a.ctx, beginOf(q, s))
 	if err != nil {
 		return f, errors.Join(ErrNoCloud, err)
 	}
 	a.conn, a.statsBefore = up.conn, up.statsBefore
-	defer up.link.Close()
-	m, err := receive[transport.Passages](a.ctx, up.link)
+	defer up.exchange.Close()
+	m, err := receive[transport.Passages](a.ctx, up.exchange)
 	if err != nil {
 		return f, err
 	}
@@ -93,20 +91,20 @@ func (d *Device) fetchPassages(a *deviceSession, q Question, s tandem.Settings) 
 	for _, n := range m.Saved {
 		total += n
 	}
-	all, err := transport.ReceiveBulk(a.ctx, up.link, total)
+	all, err := transport.ReceiveBulk(a.ctx, up.exchange, total)
 	if err != nil {
 		return f, fmt.Errorf("fetch the cloud's caches: %w", err)
 	}
 	for _, n := range m.Saved {
 		f.saved, all = append(f.saved, all[:n:n]), all[n:]
 	}
-	return f, up.link.Send(transport.End{Reason: "fetched"})
+	return f, up.exchange.Send(transport.End{Reason: "fetched"})
 }
 
 // receive receives a message that must be an M.
-func receive[M transport.Message](ctx context.Context, link exchange) (M, error) {
+func receive[M transport.Message](ctx context.Context, exchange exchange) (M, error) {
 	var want M
-	m, err := link.Receive(ctx)
+	m, err := exchange.Receive(ctx)
 	if err != nil {
 		return want, errors.Join(ErrNoCloud, err)
 	}
@@ -122,7 +120,7 @@ func receive[M transport.Message](ctx context.Context, link exchange) (M, error)
 // sequence answers by DRDG/SW: both sides write a whole answer, alone and at once; the cloud's crosses, and
 // the one that its side holds for likelier, times the side's weight η, is the answer (RAG-Sequence with fast
 // decoding). Nothing is shown before that.
-func (d *Device) sequence(a *deviceSession, q Question, s tandem.Settings) (Answer, error) {
+func (d *Device) sequence(a *deviceAnswer, q Question, s tandem.Settings) (Answer, error) {
 	type side struct {
 		drafts []tandem.Draft
 		err    error
@@ -170,19 +168,19 @@ func (d *Device) sequence(a *deviceSession, q Question, s tandem.Settings) (Answ
 }
 
 // receiveCloudAnswer receives the cloud's answer.
-func (d *Device) receiveCloudAnswer(ctx context.Context, a *deviceSession, q Question, s tandem.Settings, cfg pair.Config) ([]tandem.Draft, error) {
+func (d *Device) receiveCloudAnswer(ctx context.Context, a *deviceAnswer, q Question, s tandem.Settings, cfg pair.Config) ([]tandem.Draft, error) {
 	up, err := d.Cloud.open(ctx, beginOf(q, s))
 	if err != nil {
 		return nil, errors.Join(ErrNoCloud, err)
 	}
 	a.conn, a.statsBefore = up.conn, up.statsBefore
-	defer up.link.Close()
-	return receiveAnswer(ctx, up.link, cfg, &a.answer)
+	defer up.exchange.Close()
+	return receiveAnswer(ctx, up.exchange, cfg, &a.answer)
 }
 
 // receiveAnswer receives what Cloud.writeAnswer sends.
-func receiveAnswer(ctx context.Context, link exchange, cfg pair.Config, answer *Answer) ([]tandem.Draft, error) {
-	ready, err := receive[transport.Ready](ctx, link)
+func receiveAnswer(ctx context.Context, exchange exchange, cfg pair.Config, answer *Answer) ([]tandem.Draft, error) {
+	ready, err := receive[transport.Ready](ctx, exchange)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +188,7 @@ func receiveAnswer(ctx context.Context, link exchange, cfg pair.Config, answer *
 	var drafts []tandem.Draft
 	prefix := tandem.NoPrefix
 	for {
-		m, err := link.Receive(ctx)
+		m, err := exchange.Receive(ctx)
 		if err != nil {
 			return nil, errors.Join(ErrNoCloud, err)
 		}
@@ -205,7 +203,7 @@ func receiveAnswer(ctx context.Context, link exchange, cfg pair.Config, answer *
 		case transport.Fail:
 			return nil, errors.New("the cloud refused: " + m.Text)
 		case transport.End:
-			return drafts, link.Send(transport.End{Reason: "taken"})
+			return drafts, exchange.Send(transport.End{Reason: "taken"})
 		default:
 			return nil, fmt.Errorf("the cloud sent %T during its answer", m)
 		}
@@ -267,111 +265,10 @@ func likelierAnswer(drafts [2][]tandem.Draft, stop []tandem.Token) (winner tande
 	return winner, out
 }
 
-// baseline serves a device's baseline and waits until the device ends the exchange.
-func (c *Cloud) baseline(ctx context.Context, a *cloudSession, begin transport.Begin) error {
-	q, s, err := questionOf(begin)
-	if err != nil {
-		return a.refuse(err)
-	}
-	if begin.Want == tandem.WantAnswer {
-		return c.writeAnswer(ctx, a, q, s, begin.ShareTitles)
-	}
-	if !c.GiveDocuments {
-		return a.refuse(errors.New("it does not give away documents; for a comparison over sample documents, its operator can start it with --allow-documents"))
-	}
-	passages, err := a.local.search(ctx, q, s)
-	if err != nil {
-		return a.refuse(err)
-	}
-	var m transport.Passages
-	for _, p := range passages {
-		m.Passages = append(m.Passages, transport.Passage{Title: p.Title, Text: p.Text})
-	}
-	var saved [][]byte
-	if begin.Want == tandem.WantKV {
-		if saved, err = a.local.caches(ctx, q, s, passages); err != nil {
-			return a.refuse(err)
-		}
-		for _, b := range saved {
-			m.Saved = append(m.Saved, len(b))
-		}
-	}
-	if err := a.link.Send(m); err != nil {
-		return a.refuse(err)
-	}
-	device := timedExchange{a.link}
-	if err := transport.SendBulk(ctx, device, slices.Concat(saved...)); err != nil {
-		return err
-	}
-	return awaitEnd(ctx, device)
-}
-
-// caches returns the KV caches of passages, from the store or computed.
-func (l Local) caches(ctx context.Context, q Question, s tandem.Settings, passages []passages.Passage) ([][]byte, error) {
-	cfg, err := l.DecoderConfig(s)
-	if err != nil {
-		return nil, err
-	}
-	return decoder.Prefixes(ctx, cfg, decoder.Request{Question: q.Text, History: q.History, Passages: passages})
-}
-
-// writeAnswer writes a whole answer and sends it.
-func (c *Cloud) writeAnswer(ctx context.Context, a *cloudSession, q Question, s tandem.Settings, titles bool) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	over := make(chan error, 1)
-	go func() { // stop writing if the device goes away
-		err := awaitEnd(ctx, a.link)
-		a.ended.Store(err == nil)
-		over <- err
-		cancel()
-	}()
-	read, err := a.local.read(ctx, q, s)
-	if err != nil {
-		return a.refuse(err)
-	}
-	defer read.Close()
-	if err := a.link.Send(transport.Ready{Documents: len(read.passages), Prefill: read.took}); err != nil {
-		return err
-	}
-	drafts, err := writeAlone(ctx, read, sharedPairConfig(s, tandem.Cloud, c.Local.Model))
-	if err != nil {
-		return a.refuse(err)
-	}
-	for _, d := range drafts {
-		if err := a.link.Send(d); err != nil {
-			return err
-		}
-	}
-	if c.Titles && titles {
-		if err := a.link.Send(sourcesMessage(read.sources(), nil, true, false)); err != nil {
-			return err
-		}
-	}
-	if err := a.link.Send(transport.End{Reason: "written"}); err != nil {
-		return err
-	}
-	select {
-	case err := <-over:
-		return err
-	case <-time.After(idle):
-		return errIdle
-	}
-}
-
-// timedExchange is an exchange whose device must send something within the time idle: it is its turn.
-type timedExchange struct{ exchange }
-
-func (e timedExchange) Receive(ctx context.Context) (transport.Message, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, idle, errIdle)
-	defer cancel()
-	return e.exchange.Receive(ctx)
-}
-
 // awaitEnd waits for the device to end the exchange.
-func awaitEnd(ctx context.Context, link exchange) error {
+func awaitEnd(ctx context.Context, exchange exchange) error {
 	for ctx.Err() == nil { // a device that sends without end must not keep what it waits for
-		m, err := link.Receive(ctx)
+		m, err := exchange.Receive(ctx)
 		if err != nil {
 			return err
 		}

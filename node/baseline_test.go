@@ -156,7 +156,7 @@ func TestDRCG(t *testing.T) {
 		if !slices.Equal(ids(got.Tokens), want) || len(want) == 0 {
 			t.Errorf("%d: %v, want %v", c.want, ids(got.Tokens), want)
 		}
-		if got.Read != [2]int{2, 2} || len(got.Documents[0]) != 2 || len(got.Documents[1]) != 2 || got.Link.BytesReceived == 0 || got.Pair.Alone < len(want) {
+		if got.Read != [2]int{2, 2} || len(got.Documents[0]) != 2 || len(got.Documents[1]) != 2 || got.Traffic.BytesReceived == 0 || got.Pair.Alone < len(want) {
 			t.Errorf("%d: %+v", c.want, got)
 		}
 	}

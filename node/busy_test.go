@@ -21,7 +21,7 @@ type full struct {
 	about time.Duration
 }
 
-func (f *full) open(context.Context) (replicaLink, error) { return replicaLink{conn: f, link: f}, nil }
+func (f *full) open(context.Context) (replica, error) { return replica{conn: f, exchange: f}, nil }
 
 func (f *full) Send(...transport.Message) error { return nil }
 func (f *full) More() bool                      { return false }
@@ -37,7 +37,7 @@ func (f *full) Receive(ctx context.Context) (transport.Message, error) {
 }
 
 // askFull asks a cloud that has no place, and says what came of it and how long that took.
-func askFull(t *testing.T, require bool, about time.Duration) (a *deviceSession, answer Answer, took time.Duration, err error) {
+func askFull(t *testing.T, require bool, about time.Duration) (a *deviceAnswer, answer Answer, took time.Duration, err error) {
 	patience := DefaultPatience
 	if require {
 		patience.Busy = time.Minute
@@ -45,10 +45,10 @@ func askFull(t *testing.T, require bool, about time.Duration) (a *deviceSession,
 	return askFullWith(t, patience, require, about)
 }
 
-func askFullWith(t *testing.T, patience Patience, require bool, about time.Duration) (a *deviceSession, answer Answer, took time.Duration, err error) {
+func askFullWith(t *testing.T, patience Patience, require bool, about time.Duration) (a *deviceAnswer, answer Answer, took time.Duration, err error) {
 	cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
 	cfg.Self = tandem.Device
-	a = newDeviceSession(t.Context(), cfg, silence{}, func(Token) {})
+	a = newDeviceAnswer(t.Context(), cfg, silence{}, func(Token) {})
 	a.log, a.require = slog.New(slog.DiscardHandler), require
 	defer a.stop()
 	start := time.Now()

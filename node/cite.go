@@ -9,7 +9,6 @@ import (
 	"tandem"
 	"tandem/decoder"
 	"tandem/retrieval/passages"
-	"tandem/transport"
 )
 
 // Part is a sentence of an answer with its sources on both sides.
@@ -286,81 +285,6 @@ func partAt(parts []part, from int) *part {
 		}
 	}
 	return nil
-}
-
-// sourcesMessage is the cloud's message about its documents, with titles and quotes only if they may be shown.
-func sourcesMessage(sources []Source, parts []part, titles, quotes bool) transport.Sources {
-	var m transport.Sources
-	if titles {
-		m.Sources = wireSources(sources, transport.MaxSources)
-	}
-	for _, p := range parts[:min(len(parts), transport.MaxParts)] {
-		w := transport.Part{From: tandem.Step(p.from), H: p.h, Nothing: share(p.nothing)}
-		if titles {
-			w.Sources = wireSources(p.sources, transport.MaxPartSources)
-		}
-		if quotes {
-			w.Quotes, w.Otherwise = wireQuotes(p.quotes, titles), wireQuotes(p.alternatives, titles)
-		} else if len(p.alternatives) > 0 {
-			w.Otherwise = []transport.Quote{{Relevance: p.alternatives[0].Relevance}}
-		}
-		m.Parts = append(m.Parts, w)
-	}
-	return m
-}
-
-func wireSources(sources []Source, most int) []transport.Source {
-	var out []transport.Source
-	for _, s := range sources[:min(len(sources), most)] {
-		title := strings.ToValidUTF8(s.Title[:min(len(s.Title), transport.MaxTitle)], "")
-		out = append(out, transport.Source{Title: title, Weight: share(s.Weight)})
-	}
-	return out
-}
-
-func wireQuotes(quotes []Quote, titles bool) []transport.Quote {
-	var out []transport.Quote
-	for _, q := range quotes[:min(len(quotes), transport.MaxPartQuotes)] {
-		w := transport.Quote{Text: q.Text, From: q.From, To: q.To, Weight: share(q.Weight), Relevance: q.Relevance}
-		if len(w.Text) > transport.MaxQuote {
-			continue // no sentence is that long
-		}
-		if titles {
-			w.Title = strings.ToValidUTF8(q.Title[:min(len(q.Title), transport.MaxTitle)], "")
-		}
-		out = append(out, w)
-	}
-	return out
-}
-
-// share keeps a rounded share within 0 to 1.
-func share(x float64) float64 { return min(max(x, 0), 1) }
-
-func sourcesOf(list []transport.Source) []Source {
-	var out []Source
-	for _, s := range list {
-		out = append(out, Source{Title: s.Title, Weight: share(s.Weight)})
-	}
-	return out
-}
-
-func partsOf(m transport.Sources) []part {
-	var out []part
-	for _, p := range m.Parts {
-		out = append(out, part{from: int(p.From), h: p.H, nothing: p.Nothing, sources: sourcesOf(p.Sources), quotes: quotesOf(p.Quotes), alternatives: quotesOf(p.Otherwise)})
-		if len(p.Sources) == 0 {
-			out[len(out)-1].sources = []Source{{Weight: 1 - p.Nothing}}
-		}
-	}
-	return out
-}
-
-func quotesOf(list []transport.Quote) []Quote {
-	var out []Quote
-	for _, q := range list {
-		out = append(out, Quote{Title: q.Title, Text: q.Text, From: q.From, To: q.To, Weight: share(q.Weight), Relevance: q.Relevance})
-	}
-	return out
 }
 
 // worthShowing returns the quotes that say the answer or come close, at most decoder.MaxQuotes.

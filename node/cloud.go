@@ -70,17 +70,6 @@ func NewCloud(cfg CloudConfig) *Cloud {
 	return c
 }
 
-// ErrLater is in the errors of questions that a cloud does not take now, although another replica or the same one later can.
-var ErrLater = errors.New("ask again later")
-
-// retryError is the reason why a cloud does not take part now.
-type retryError struct{ error }
-
-// Is makes it an ErrLater.
-func (retryError) Is(target error) bool { return target == ErrLater }
-
-var errDraining = retryError{errors.New("it is shutting down: ask again in a moment")}
-
 // Drain refuses the devices' new questions and those that wait from now on, tells the devices of the others to move to another
 // replica, and returns when no answer is left or ctx has ended, with its error. Questions in Alone are answered. Serve continues
 // until its own context ends.
@@ -145,7 +134,7 @@ func (c *Cloud) serve(ctx context.Context, conn *transport.Conn) {
 	var answers sync.WaitGroup
 	defer answers.Wait()
 	for {
-		link, begin, err := conn.Accept(ctx)
+		exchange, begin, err := conn.Accept(ctx)
 		switch {
 		case errors.Is(err, transport.ErrHungUp):
 			c.logOf(conn).Info("device disconnected")
@@ -155,8 +144,8 @@ func (c *Cloud) serve(ctx context.Context, conn *transport.Conn) {
 			return
 		}
 		answers.Go(func() {
-			defer link.Close()
-			err := c.answerInTurn(ctx, conn, link, begin)
+			defer exchange.Close()
+			err := c.answerInTurn(ctx, conn, exchange, begin)
 			switch log := c.logOf(conn).With("answer", begin.ID); {
 			case err == nil:
 			case errors.As(err, new(turnedAway)) && !errors.Is(err, errDraining):
@@ -170,97 +159,8 @@ func (c *Cloud) serve(ctx context.Context, conn *transport.Conn) {
 	}
 }
 
-// answerInTurn takes part in one answer when there is a slot for it.
-func (c *Cloud) answerInTurn(ctx context.Context, conn *transport.Conn, link *transport.Exchange, begin transport.Begin) error {
-	defer c.present.enter()()
-	entered := during(&c.waiting)
-	defer func() { entered() }()
-	c.boundDocuments(&begin.Settings)
-	need := c.needs(begin)
-	if err := c.memory.neverFits(need); err != nil {
-		return turnAway(link, err)
-	}
-	if c.draining() {
-		return turnAway(link, errDraining)
-	}
-	waiting, stop := context.WithCancel(ctx)
-	defer stop()
-	defer context.AfterFunc(c.drain, stop)()
-	lease, err := c.slots.enter(ctx, waiting, conn, c.priority(conn.Peer()), need, link)
-	switch {
-	case err != nil && c.draining() && ctx.Err() == nil:
-		return turnAway(link, errDraining)
-	case errors.As(err, new(retryError)):
-		return turnAway(link, err)
-	case err != nil:
-		return err
-	}
-	defer c.slots.release(lease)
-	if c.draining() {
-		return turnAway(link, errDraining)
-	}
-	defer during(&c.answering)()
-	entered()
-	entered = func() {}
-	c.answerContained(lease, conn, link, begin)
-	return nil
-}
-
-// turnedAway is why a question was refused before its turn.
-type turnedAway struct{ error }
-
-func (e turnedAway) Unwrap() error { return e.error }
-
-// turnAway tells a device why its question is refused, and returns that.
-func turnAway(link exchange, why error) error {
-	return turnedAway{(&cloudSession{link: link}).refuse(why)}
-}
-
-// Alone gives an answer in which no device takes part, when there is a slot for it, as if a device had asked. answer gets the
-// settings within the cloud's bounds, and must return once its context ends.
-func (c *Cloud) Alone(ctx context.Context, q Question, s tandem.Settings, answer func(context.Context, tandem.Settings) error) error {
-	if err := checkSettings(s); err != nil {
-		return err
-	}
-	c.boundDocuments(&s)
-	if c.Tokens > 0 {
-		s.MaxTokens = min(s.MaxTokens, c.Tokens) // no other side must end the answer at the same token
-	}
-	need := c.reserves(q, s)
-	if err := c.memory.neverFits(need); err != nil {
-		return err
-	}
-	defer c.present.enter()()
-	entered := during(&c.waiting)
-	lease, err := c.slots.enter(ctx, ctx, ownQuestion{}, Normal, need, ownQuestion{})
-	if err != nil {
-		entered()
-		return err
-	}
-	defer c.slots.release(lease)
-	defer during(&c.answering)()
-	entered()
-	lease.progressed.Store(-1)
-	err = answer(lease.ctx, s)
-	if why := context.Cause(lease.ctx); err != nil && errors.Is(why, ErrLater) {
-		return why // the place was given away
-	}
-	return err
-}
-
-// ownQuestion takes the place of a device where the cloud answers alone: it is always there, and silent.
-type ownQuestion struct{ exchange }
-
-func (ownQuestion) Peer() transport.ID    { return transport.ID{} }
-func (ownQuestion) Silent(time.Time) bool { return false }
-
-func (ownQuestion) Receive(ctx context.Context) (transport.Message, error) {
-	<-ctx.Done()
-	return nil, ctx.Err()
-}
-
 // answerContained takes part in one answer. A fault of the program ends that answer only.
-func (c *Cloud) answerContained(lease *lease, conn *transport.Conn, link exchange, begin transport.Begin) {
+func (c *Cloud) answerContained(lease *lease, conn *transport.Conn, exchange exchange, begin transport.Begin) {
 	var err error
 	start := time.Now()
 	defer func() {
@@ -268,17 +168,17 @@ func (c *Cloud) answerContained(lease *lease, conn *transport.Conn, link exchang
 			return
 		}
 		logFault(c.log().With("answer", begin.ID), err)
-		link.Send(transport.Fail{Text: "the cloud failed at this question"})
+		exchange.Send(transport.Fail{Text: "the cloud failed at this question"})
 		if c.Observe != nil {
 			c.Observe(Served{Peer: c.nameOf(conn), Took: time.Since(start), Error: err})
 		}
 	}()
 	defer contain("answer", &err)
-	c.answer(lease, conn, link, begin)
+	c.answer(lease, conn, exchange, begin)
 }
 
 // answer takes part in one answer.
-func (c *Cloud) answer(lease *lease, conn *transport.Conn, link exchange, begin transport.Begin) {
+func (c *Cloud) answer(lease *lease, conn *transport.Conn, exchange exchange, begin transport.Begin) {
 	ctx, gone := context.WithCancelCause(lease.ctx)
 	var listener sync.WaitGroup
 	defer listener.Wait()
@@ -287,7 +187,7 @@ func (c *Cloud) answer(lease *lease, conn *transport.Conn, link exchange, begin 
 	start := time.Now()
 	local := c.local(conn.Peer())
 	local.Log = log
-	a := &cloudSession{local: local, conn: conn, link: link, log: log, inbox: make(chan any, inboxSize), ctx: ctx, lease: lease, leaving: c.draining}
+	a := &cloudAnswer{local: local, conn: conn, exchange: exchange, log: log, inbox: make(chan any, inboxSize), ctx: ctx, lease: lease, leaving: c.draining}
 	var err error
 	if over := c.checkLimits(begin.Settings); over != nil {
 		err = a.refuse(over)
@@ -313,7 +213,7 @@ func (c *Cloud) answer(lease *lease, conn *transport.Conn, link exchange, begin 
 }
 
 // draft reads the question and drafts until the device ends the answer.
-func (c *Cloud) draft(ctx context.Context, a *cloudSession, begin transport.Begin) error {
+func (c *Cloud) draft(ctx context.Context, a *cloudAnswer, begin transport.Begin) error {
 	q, s, err := questionOf(begin)
 	if err != nil {
 		return a.refuse(err)
@@ -325,7 +225,7 @@ func (c *Cloud) draft(ctx context.Context, a *cloudSession, begin transport.Begi
 	defer own.Close()
 	a.machine = pair.New(c.Local.pairConfig(s, tandem.Cloud))
 	defer func() { c.Local.Past.learn(a.machine) }()
-	if err := a.link.Send(transport.Ready{Documents: len(own.passages), Prefill: own.took}); err != nil {
+	if err := a.exchange.Send(transport.Ready{Documents: len(own.passages), Prefill: own.took}); err != nil {
 		return err
 	}
 	if err := a.run(own); err != nil {
@@ -337,7 +237,7 @@ func (c *Cloud) draft(ctx context.Context, a *cloudSession, begin transport.Begi
 	if err := own.Finish(ctx, a.machine.Answer()); err != nil && ctx.Err() == nil {
 		a.log.Warn("the answer's end is not cited", "error", err)
 	}
-	return a.link.Send(sourcesMessage(own.sources(), own.parts(), c.Titles && begin.ShareTitles, c.Quotes && begin.ShareTitles))
+	return a.exchange.Send(sourcesMessage(own.sources(), own.parts(), c.Titles && begin.ShareTitles, c.Quotes && begin.ShareTitles))
 }
 
 // local returns what the cloud answers a device with.
@@ -359,49 +259,9 @@ func (c *Cloud) priority(device transport.ID) Priority {
 	return c.Priority(device)
 }
 
-// nameOf returns what the operator calls a device, else what it calls itself.
-func (c *Cloud) nameOf(conn *transport.Conn) string {
-	if c.Name != nil {
-		if name := c.Name(conn.Peer()); name != "" {
-			return name
-		}
-	}
-	return conn.Hello().Name
-}
-
-// logOf returns the log with what tells a device from others: names need not differ.
-func (c *Cloud) logOf(conn *transport.Conn) *slog.Logger {
-	return c.log().With("device", c.nameOf(conn), "key", conn.Peer().Short())
-}
-
-// warn logs what a device has caused. About one matter a device has a line each minute, however often it asks.
-func (c *Cloud) warn(log *slog.Logger, conn *transport.Conn, text string, args ...any) {
-	matter := deviceMatter{conn.Peer(), text}
-	c.mu.Lock()
-	if c.warnings[matter] == nil {
-		c.warnings[matter] = new(sparing.Log)
-	}
-	spare := c.warnings[matter]
-	c.mu.Unlock()
-	spare.Add(log, slog.LevelWarn, text, args...)
-}
-
-// deviceMatter is something that a cloud logs about a device.
-type deviceMatter struct {
-	device transport.ID
-	text   string
-}
-
 func (c *Cloud) limit() int {
 	if c.Limit < 1 {
 		return defaultLimit
 	}
 	return c.Limit
-}
-
-func (c *Cloud) log() *slog.Logger {
-	if c.Log == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return c.Log
 }

@@ -30,13 +30,13 @@ func TestDamageEndsOneAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		devices, _, ended := square(t, 4, func(c *CloudConfig) { c.Local.Documents = new(cracked) })
 		for i := range 4 {
-			link := openQuestion(t, devices[i%2])
-			m, err := link.Receive(t.Context())
+			exchange := openQuestion(t, devices[i%2])
+			m, err := exchange.Receive(t.Context())
 			fail, ok := m.(transport.Fail)
 			if !ok || strings.Contains(fail.Text, "secret") || strings.Contains(fail.Text, "slice") {
 				t.Errorf("%#v, %v", m, err)
 			}
-			link.Close()
+			exchange.Close()
 		}
 		synctest.Wait()
 		if n := ended.Load(); n != 4 {
@@ -45,10 +45,10 @@ func TestDamageEndsOneAnswer(t *testing.T) {
 	})
 }
 
-// crackedLink is a link whose messages cannot be received without a fault.
-type crackedLink struct{ exchange }
+// crackedExchange is an exchange whose messages cannot be received without a fault.
+type crackedExchange struct{ exchange }
 
-func (crackedLink) Receive(context.Context) (transport.Message, error) {
+func (crackedExchange) Receive(context.Context) (transport.Message, error) {
 	panic("slice bounds out of range")
 }
 
@@ -56,7 +56,7 @@ func (crackedLink) Receive(context.Context) (transport.Message, error) {
 func TestFaultOfReceiving(t *testing.T) {
 	device, cloud := transport.Pipe(toyVocab)
 	ctx, gone := context.WithCancelCause(t.Context())
-	a := &cloudSession{link: crackedLink{cloud}, ctx: ctx, inbox: make(chan any, inboxSize)}
+	a := &cloudAnswer{exchange: crackedExchange{cloud}, ctx: ctx, inbox: make(chan any, inboxSize)}
 	gone(a.listen())
 	var fault *internalFault
 	if err := a.refuse(ctx.Err()); !errors.As(err, &fault) {
@@ -68,13 +68,13 @@ func TestFaultOfReceiving(t *testing.T) {
 	}
 }
 
-// brittleLink is a link whose first message cannot be sent without a fault.
-type brittleLink struct {
+// brittleExchange is an exchange whose first message cannot be sent without a fault.
+type brittleExchange struct {
 	exchange
 	sent []transport.Message
 }
 
-func (l *brittleLink) Send(m ...transport.Message) error {
+func (l *brittleExchange) Send(m ...transport.Message) error {
 	if l.sent = append(l.sent, m...); len(l.sent) == 1 {
 		panic("slice bounds out of range")
 	}
@@ -89,12 +89,12 @@ func TestFaultOfAnAnswerCounts(t *testing.T) {
 		devices, cloud, _ := square(t, 4, func(c *CloudConfig) {
 			c.Tokens, c.Observe, c.Log = 1, func(s Served) { ended = append(ended, s) }, slog.New(slog.NewTextHandler(&log, nil))
 		})
-		link := new(brittleLink)
-		cloud.answerContained(newLease(t.Context(), devices[0], nil), devices[0], link, beginOf(baselineQuestion, baselineSettings(tandem.WantDrafts)))
-		if len(ended) != 1 || !errors.As(ended[0].Error, new(*internalFault)) || len(link.sent) != 2 {
-			t.Errorf("%+v ended; the device was told %+v", ended, link.sent)
+		exchange := new(brittleExchange)
+		cloud.answerContained(newLease(t.Context(), devices[0], nil), devices[0], exchange, beginOf(baselineQuestion, baselineSettings(tandem.WantDrafts)))
+		if len(ended) != 1 || !errors.As(ended[0].Error, new(*internalFault)) || len(exchange.sent) != 2 {
+			t.Errorf("%+v ended; the device was told %+v", ended, exchange.sent)
 		}
-		if !strings.Contains(log.String(), "brittleLink") {
+		if !strings.Contains(log.String(), "brittleExchange") {
 			t.Errorf("the log does not say where: %s", log.String())
 		}
 	})

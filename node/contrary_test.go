@@ -24,7 +24,7 @@ type contrary struct {
 	closed  int
 }
 
-func (c *contrary) open(context.Context) (replicaLink, error) {
+func (c *contrary) open(context.Context) (replica, error) {
 	c.opened++
 	live, hangUp := context.WithCancelCause(context.Background())
 	down := make(chan []transport.Message, len(c.words))
@@ -34,7 +34,7 @@ func (c *contrary) open(context.Context) (replicaLink, error) {
 	if c.hangsUp {
 		time.AfterFunc(10*time.Millisecond, func() { hangUp(errCut) })
 	}
-	return replicaLink{conn: c, link: &closing{end{cable: &c.cable, ctx: live, out: make(chan []transport.Message, 1<<10), in: down}, c, hangUp}}, nil
+	return replica{conn: c, exchange: &closing{end{cable: &c.cable, ctx: live, out: make(chan []transport.Message, 1<<10), in: down}, c, hangUp}}, nil
 }
 
 func (c *contrary) LastHeard() time.Time { return time.Now() }
@@ -61,7 +61,7 @@ func face(t *testing.T, c *contrary, require bool) (Answer, error) {
 	t.Helper()
 	cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
 	cfg.Self, cfg.Stop = tandem.Device, nil // 60 tokens in any case
-	a := newDeviceSession(t.Context(), cfg, silence{}, func(Token) {})
+	a := newDeviceAnswer(t.Context(), cfg, silence{}, func(Token) {})
 	a.log, a.require = slog.New(slog.DiscardHandler), require
 	defer a.stop()
 	a.reach(DefaultPatience, lone(c.open))

@@ -56,15 +56,7 @@ type Answer struct {
 	Lookahead int              // most drafts beyond the last agreed token
 	Prefill   [2]time.Duration // retrieval and prefill, by side
 	Took      time.Duration    // the whole answer
-	Link      LinkStats
-}
-
-// LinkStats counts what an answer cost on the network.
-type LinkStats struct {
-	BytesSent, BytesReceived uint64 // on the wire, in all
-	Drafts                   uint64 // draft frames sent and received
-	DraftBytes               uint64 // their bytes
-	RTT                      time.Duration
+	Traffic   Traffic
 }
 
 // ErrNoCloud is wrapped by the error of an answer that needed the cloud and lost it.
@@ -87,7 +79,7 @@ func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings,
 	if err != nil {
 		return Answer{}, err
 	}
-	a := d.newSession(ctx, local, q, s, emit, record)
+	a := d.newAnswer(ctx, local, q, s, emit, record)
 	defer a.stop()
 	defer func() { d.learn(a.measured, a.contact) }()
 	if s.Want != tandem.WantDrafts {
@@ -97,7 +89,7 @@ func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings,
 }
 
 // draft answers with drafts of this side and, if there is a cloud, of that.
-func (d *Device) draft(ctx context.Context, a *deviceSession, local Local, q Question, s tandem.Settings) (Answer, error) {
+func (d *Device) draft(ctx context.Context, a *deviceAnswer, local Local, q Question, s tandem.Settings) (Answer, error) {
 	if d.Cloud != nil {
 		a.reach(d.patience(), cloudQuestion{d.Cloud, beginOf(q, s)})
 	}
@@ -166,9 +158,9 @@ func shortened(title string) string {
 	return fmt.Sprintf("%q was shortened to fit into the model's context", title)
 }
 
-// newSession prepares to answer.
-func (d *Device) newSession(ctx context.Context, local Local, q Question, s tandem.Settings, emit func(Token), record func(Line)) *deviceSession {
-	a := newDeviceSession(ctx, local.pairConfig(s, tandem.Device), local.Model.Tokenizer().Stream(), emit)
+// newAnswer prepares to answer.
+func (d *Device) newAnswer(ctx context.Context, local Local, q Question, s tandem.Settings, emit func(Token), record func(Line)) *deviceAnswer {
+	a := newDeviceAnswer(ctx, local.pairConfig(s, tandem.Device), local.Model.Tokenizer().Stream(), emit)
 	if a.wantsCloud = d.Cloud != nil; local.Reader != nil {
 		a.questionParts, a.maxTokens = len(q.conversation().Clauses()), s.MaxTokens
 	}

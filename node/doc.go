@@ -4,6 +4,6 @@
 //
 // Packages pair and presence decide what to do about a draft, a target or a lost peer; this package only carries it out. One
 // goroutine owns a machine, a second one decodes and is preempted when its work is superseded, and a third one listens to the
-// link. The package must not know how a distribution is computed or how bytes travel. It knows no search engine, only the
+// other side. The package must not know how a distribution is computed or how bytes travel. It knows no search engine, only the
 // interface Searcher.
 package node

@@ -38,12 +38,12 @@ func TestDeviceEndsItsAnswer(t *testing.T) {
 				})
 				const n = 8
 				for range n {
-					link := questionFor(t, devices[0], c.want)
+					exchange := questionFor(t, devices[0], c.want)
 					time.Sleep(c.after)
 					if c.says {
-						link.Send(transport.End{Reason: "cancelled"})
+						exchange.Send(transport.End{Reason: "cancelled"})
 					}
-					link.Close()
+					exchange.Close()
 					time.Sleep(10 * time.Second)
 				}
 				mu.Lock()
@@ -85,16 +85,16 @@ func TestDeviceCancelsItsAnswer(t *testing.T) {
 					cfg.Local.Read = 10 * time.Millisecond
 					cfg.Observe = func(s Served) { mu.Lock(); served = append(served, s); mu.Unlock() }
 				})
-				link := questionFor(t, devices[0], tandem.WantDrafts)
+				exchange := questionFor(t, devices[0], tandem.WantDrafts)
 				time.Sleep(c.after)
 				if c.end != "" {
-					link.Send(transport.End{Reason: c.end})
+					exchange.Send(transport.End{Reason: c.end})
 					time.Sleep(time.Second)
 				}
 				if c.hangsUp {
 					devices[0].Close("")
 				}
-				link.Close()
+				exchange.Close()
 				time.Sleep(10 * time.Second)
 				mu.Lock()
 				defer mu.Unlock()
@@ -108,7 +108,7 @@ func TestDeviceCancelsItsAnswer(t *testing.T) {
 
 // A device tells the cloud whether an answer that it breaks off is as long as it should be.
 func TestLastWord(t *testing.T) {
-	for want, a := range map[string]*deviceSession{
+	for want, a := range map[string]*deviceAnswer{
 		"enough":    {failure: fmt.Errorf("%w: a stop string", ErrEnough), transcript: transcript{answer: Answer{Reason: pair.ReasonCancelled}}},
 		"cancelled": {failure: context.Canceled, transcript: transcript{answer: Answer{Reason: pair.ReasonCancelled}}},
 		"length":    {transcript: transcript{answer: Answer{Reason: pair.ReasonLength}}},

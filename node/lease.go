@@ -22,8 +22,8 @@ var (
 	errTooLong = retryError{fmt.Errorf("the answer took more than %v, and another waits for the place", maxHold)}
 )
 
-// connection is what slots need of a device's connection: a *transport.Conn, or a toy in tests.
-type connection interface {
+// deviceConn is what slots need of the connection from a device: a *transport.Conn, or a toy in tests.
+type deviceConn interface {
 	Peer() transport.ID
 	Silent(now time.Time) bool
 }
@@ -31,14 +31,14 @@ type connection interface {
 // lease is a slot in use.
 type lease struct {
 	ticket     *ticket
-	device     connection
+	device     deviceConn
 	ctx        context.Context // ends when the slot is given away
 	end        context.CancelCauseFunc
 	since      time.Time
 	progressed atomic.Int64 // when the last token was agreed, in nanoseconds after since; -1 if no tokens are expected
 }
 
-func newLease(ctx context.Context, device connection, t *ticket) *lease {
+func newLease(ctx context.Context, device deviceConn, t *ticket) *lease {
 	l := &lease{ticket: t, device: device, since: time.Now()}
 	l.ctx, l.end = context.WithCancelCause(ctx)
 	return l

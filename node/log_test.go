@@ -43,8 +43,8 @@ func TestLogOfACloud(t *testing.T) {
 		if err := cloud.Fits(Question{Text: "?"}, tandem.Settings{Documents: 1, MaxTokens: 1}); err == nil {
 			t.Error("a byte has room for a question")
 		}
-		link := openQuestion(t, devices[0])
-		m, err := link.Receive(t.Context())
+		exchange := openQuestion(t, devices[0])
+		m, err := exchange.Receive(t.Context())
 		if _, refused := m.(transport.Fail); !refused {
 			t.Errorf("%T, %v", m, err)
 		}
@@ -93,9 +93,9 @@ func TestNoAnswerFillsTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log written
 		devices, _, _ := square(t, 2, func(c *CloudConfig) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
-		link := openQuestion(t, devices[0])
+		exchange := openQuestion(t, devices[0])
 		for {
-			m, err := link.Receive(t.Context())
+			m, err := exchange.Receive(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,7 +104,7 @@ func TestNoAnswerFillsTheLog(t *testing.T) {
 			}
 		}
 		for i := range 100 {
-			if err := link.Send(transport.Got{Bytes: i}); err != nil {
+			if err := exchange.Send(transport.Got{Bytes: i}); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(50 * time.Millisecond) // of virtual time

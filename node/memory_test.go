@@ -31,8 +31,8 @@ func TestMemoryOfSlots(t *testing.T) {
 				n = 10 // it is not passed over by those who need less
 			}
 			all.Go(func() {
-				_, link := transport.Pipe(toyVocab)
-				l, err := p.enter(t.Context(), t.Context(), &toyVisitor{id: transport.ID{byte(i)}}, Normal, n, link)
+				_, exchange := transport.Pipe(toyVocab)
+				l, err := p.enter(t.Context(), t.Context(), &toyVisitor{id: transport.ID{byte(i)}}, Normal, n, exchange)
 				if err != nil {
 					t.Error(err)
 					return
@@ -81,8 +81,8 @@ func TestGivingUpLetsOthersPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newSlots(8, &budget{total: 10})
 		enter := func(ctx context.Context, name byte, n int64) error {
-			_, link := transport.Pipe(toyVocab)
-			_, err := p.enter(t.Context(), ctx, &toyVisitor{id: transport.ID{name}}, Normal, n, link)
+			_, exchange := transport.Pipe(toyVocab)
+			_, err := p.enter(t.Context(), ctx, &toyVisitor{id: transport.ID{name}}, Normal, n, exchange)
 			return err
 		}
 		if err := enter(t.Context(), 1, 6); err != nil {

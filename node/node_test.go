@@ -73,20 +73,20 @@ func toyOutput(side tandem.Side, answer []tandem.Token) (tandem.Dist, tandem.Fix
 	return aggregator.Nucleus(p, 0.8, 16), tandem.FixedOf(r.NormFloat64())
 }
 
-// cable is a link with delay between a device and toy clouds. Cutting it ends the exchanges that use it.
+// cable is a network link with delay between a device and toy clouds. Cutting it ends the exchanges that use it.
 type cable struct {
 	t          *testing.T
 	cfg        pair.Config // of the cloud
 	delay      time.Duration
-	jitter     time.Duration        // what is added to a message's delay, up to this
-	loss       float64              // share of messages that come a round trip later: lost, and sent again
-	record     func(Line)           // of the device
-	session    func(*deviceSession) // changes the device's session before it begins
-	ending     func(*deviceSession) // does the same before it ends
-	takes      time.Duration        // the cloud's decode time
-	spans      [2]producer          // what the sides answer with; nil for toys
-	past       [2]*Past             // of their earlier answers; nil for none
-	dead       bool                 // the cloud does not answer dials
+	jitter     time.Duration       // what is added to a message's delay, up to this
+	loss       float64             // share of messages that come a round trip later: lost, and sent again
+	record     func(Line)          // of the device
+	prepare    func(*deviceAnswer) // changes the device's answer before it begins
+	ending     func(*deviceAnswer) // does the same before it ends
+	takes      time.Duration       // the cloud's decode time
+	spans      [2]producer         // what the sides answer with; nil for toys
+	past       [2]*Past            // of their earlier answers; nil for none
+	dead       bool                // the cloud does not answer dials
 	mu         sync.Mutex
 	last       time.Time // when something last reached the device
 	cut        context.CancelCauseFunc
@@ -220,12 +220,12 @@ func (e *end) SendBusy(before int, about time.Duration) {
 var errCut = errors.New("cable cut")
 
 // open dials the toy cloud.
-func (c *cable) open(ctx context.Context) (replicaLink, error) {
+func (c *cable) open(ctx context.Context) (replica, error) {
 	time.Sleep(c.trip())
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.dead {
-		return replicaLink{}, errors.New("nobody there")
+		return replica{}, errors.New("nobody there")
 	}
 	c.opened++
 	live, cut := context.WithCancelCause(context.Background())
@@ -233,24 +233,24 @@ func (c *cable) open(ctx context.Context) (replicaLink, error) {
 	up, down := make(chan []transport.Message, 1024), make(chan []transport.Message, 1024)
 	c.wg.Go(func() { c.serve(&end{cable: c, ctx: live, out: down, in: up}, cut) })
 	c.last = time.Now()
-	return replicaLink{conn: c, link: &end{cable: c, ctx: live, out: up, in: down, own: true}}, nil
+	return replica{conn: c, exchange: &end{cable: c, ctx: live, out: up, in: down, own: true}}, nil
 }
 
 // lone is a cloud without replicas.
-type lone func(context.Context) (replicaLink, error)
+type lone func(context.Context) (replica, error)
 
-func (l lone) open(ctx context.Context, _ ...string) (replicaLink, error) { return l(ctx) }
-func (lone) others(string, ...string) bool                                { return false }
-func (lone) note(string, replicas.Event, time.Duration)                   {}
+func (l lone) open(ctx context.Context, _ ...string) (replica, error) { return l(ctx) }
+func (lone) others(string, ...string) bool                            { return false }
+func (lone) note(string, replicas.Event, time.Duration)               {}
 
-func (c *cable) serve(link *end, cut context.CancelCauseFunc) {
+func (c *cable) serve(exchange *end, cut context.CancelCauseFunc) {
 	c.mu.Lock()
-	c.other = link
+	c.other = exchange
 	c.mu.Unlock()
-	ctx, cancel := context.WithCancel(link.ctx)
+	ctx, cancel := context.WithCancel(exchange.ctx)
 	defer cancel()
 	defer cut(errors.New("cloud done"))
-	a := &cloudSession{conn: c, link: link, log: slog.New(slog.DiscardHandler), inbox: make(chan any, inboxSize), ctx: ctx}
+	a := &cloudAnswer{conn: c, exchange: exchange, log: slog.New(slog.DiscardHandler), inbox: make(chan any, inboxSize), ctx: ctx}
 	go a.listen()
 	cfg := c.cfg
 	if c.past[tandem.Cloud] != nil {
@@ -261,7 +261,7 @@ func (c *cable) serve(link *end, cut context.CancelCauseFunc) {
 	a.leaving = func() bool { c.mu.Lock(); defer c.mu.Unlock(); return c.leaves }
 	until := func() time.Duration { c.mu.Lock(); defer c.mu.Unlock(); return time.Until(c.full) }
 	for before := until(); before > 0; before = until() {
-		link.Send(transport.Busy{Before: 1, About: before})
+		exchange.Send(transport.Busy{Before: 1, About: before})
 		select {
 		case <-time.After(min(before, watchEvery)):
 		case <-ctx.Done():
@@ -273,9 +273,9 @@ func (c *cable) serve(link *end, cut context.CancelCauseFunc) {
 		time.Sleep(c.trip())
 		return
 	}
-	link.Send(transport.Ready{Documents: 1})
+	exchange.Send(transport.Ready{Documents: 1})
 	if err := a.run(c.producer(tandem.Cloud, c.takes)); err == nil {
-		link.Send(transport.Sources{})
+		exchange.Send(transport.Sources{})
 		time.Sleep(c.trip() + time.Millisecond) // the message arrives before the end does
 	} else if !errors.Is(err, errCut) && !errors.Is(err, context.Canceled) && !errors.Is(err, c.accepts) {
 		c.t.Errorf("cloud: %v", err)
@@ -361,12 +361,12 @@ func plain(cfg pair.Config) []tandem.Token {
 	return answer
 }
 
-// converse answers in a bubble of virtual time and returns the tokens and the device's deviceSession.
+// converse answers in a bubble of virtual time and returns the tokens and the device's answer.
 func converse(t *testing.T, cfg pair.Config, c *cable, deviceTakes time.Duration, emit func(n int)) (tokens []tandem.Token, answer Answer) {
 	t.Helper()
 	cfg.Self, c.t, c.cfg = tandem.Device, t, cfg
 	c.cfg.Self = tandem.Cloud
-	a := newDeviceSession(t.Context(), cfg, silence{}, func(tok Token) {
+	a := newDeviceAnswer(t.Context(), cfg, silence{}, func(tok Token) {
 		tokens = append(tokens, tok.ID)
 		if emit != nil {
 			emit(len(tokens))
@@ -376,8 +376,8 @@ func converse(t *testing.T, cfg pair.Config, c *cable, deviceTakes time.Duration
 	if c.rng = rand.New(rand.NewPCG(cfg.Seed, 3)); c.record != nil {
 		a.record = &recorder{to: c.record, start: a.start}
 	}
-	if c.session != nil {
-		c.session(a)
+	if c.prepare != nil {
+		c.prepare(a)
 	}
 	defer a.stop()
 	a.reach(DefaultPatience, lone(c.open))
@@ -560,7 +560,7 @@ func TestWaitsForNobody(t *testing.T) {
 		defer cancel()
 		cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
 		cfg.Self = tandem.Device
-		a := newDeviceSession(ctx, cfg, silence{}, func(Token) {})
+		a := newDeviceAnswer(ctx, cfg, silence{}, func(Token) {})
 		a.log = slog.New(slog.DiscardHandler)
 		defer a.stop()
 		patience := DefaultPatience
@@ -597,7 +597,7 @@ func TestCloudLostAtTheEnd(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
 			c := &cable{delay: delay, takes: 30 * time.Millisecond, unmeasured: delay > time.Second/2}
-			c.ending = func(*deviceSession) { c.mu.Lock(); c.lost = lost; c.mu.Unlock() }
+			c.ending = func(*deviceAnswer) { c.mu.Lock(); c.lost = lost; c.mu.Unlock() }
 			_, answer := converse(t, cfg, c, 50*time.Millisecond, nil)
 			if said := strings.Contains(strings.Join(answer.Remarks, "; "), "lost at the end of the answer"); said != lost || answer.Pair.Alone > 0 {
 				t.Errorf("delay %v, lost %v: remarks %q, %d alone", delay, lost, answer.Remarks, answer.Pair.Alone)
@@ -612,7 +612,7 @@ func TestNoLastWordsOfACloudWithoutAPart(t *testing.T) {
 		cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
 		c := &cable{delay: 10 * time.Millisecond, full: time.Now().Add(time.Hour), orders: true}
 		var last, over time.Time
-		c.session = func(a *deviceSession) { context.AfterFunc(a.ctx, func() { over = time.Now() }) }
+		c.prepare = func(a *deviceAnswer) { context.AfterFunc(a.ctx, func() { over = time.Now() }) }
 		_, answer := converse(t, cfg, c, 20*time.Millisecond, func(int) { last = time.Now() })
 		synctest.Wait()
 		if waited := over.Sub(last); answer.Pair.Together > 0 || waited > 100*time.Millisecond {
@@ -626,7 +626,7 @@ func TestRequiredCloud(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
 		cfg.Self = tandem.Device
-		a := newDeviceSession(t.Context(), cfg, silence{}, func(Token) { t.Error("a token without the cloud") })
+		a := newDeviceAnswer(t.Context(), cfg, silence{}, func(Token) { t.Error("a token without the cloud") })
 		a.log, a.require = slog.New(slog.DiscardHandler), true
 		defer a.stop()
 		a.reach(DefaultPatience, lone((&cable{dead: true}).open))
@@ -643,9 +643,9 @@ func TestWhyTheCloudIsMissing(t *testing.T) {
 			for _, require := range []bool{true, false} {
 				cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
 				cfg.Self = tandem.Device
-				a := newDeviceSession(t.Context(), cfg, silence{}, func(Token) {})
+				a := newDeviceAnswer(t.Context(), cfg, silence{}, func(Token) {})
 				a.log, a.require = slog.New(slog.DiscardHandler), require
-				a.reach(DefaultPatience, lone(func(context.Context) (replicaLink, error) { return replicaLink{}, why }))
+				a.reach(DefaultPatience, lone(func(context.Context) (replica, error) { return replica{}, why }))
 				err := a.run(&toy{takes: time.Millisecond})
 				if require != errors.Is(err, why) || require != errors.Is(err, ErrNoCloud) {
 					t.Errorf("%v, required %v: error %v", why, require, err)
@@ -713,9 +713,9 @@ func TestSilentCloudIsMissing(t *testing.T) {
 			cfg.Self = tandem.Device
 			cable := &cable{t: t, cfg: cfg, delay: 10 * time.Millisecond, takes: 20 * time.Millisecond, held: c.held, rng: rand.New(rand.NewPCG(3, 3))}
 			cable.cfg.Self = tandem.Cloud
-			a := newDeviceSession(t.Context(), cfg, silence{}, func(Token) {})
+			a := newDeviceAnswer(t.Context(), cfg, silence{}, func(Token) {})
 			a.log = slog.New(slog.DiscardHandler)
-			a.reach(DefaultPatience, lone(func(ctx context.Context) (replicaLink, error) {
+			a.reach(DefaultPatience, lone(func(ctx context.Context) (replica, error) {
 				up, err := cable.open(ctx)
 				up.reused = c.stood
 				return up, err

@@ -49,13 +49,13 @@ func TestPartsAtTheFirstOfSeveralTokens(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		c := &contrary{}
-		open := func(context.Context) (replicaLink, error) {
+		open := func(context.Context) (replica, error) {
 			down := make(chan []transport.Message, len(words)+1)
 			down <- words
 			time.AfterFunc(time.Second, func() { down <- []transport.Message{transport.Ready{}} }) // the device has drafted meanwhile
-			return replicaLink{conn: c, link: &end{cable: &c.cable, ctx: ctx, out: make(chan []transport.Message, 1<<10), in: down}}, nil
+			return replica{conn: c, exchange: &end{cable: &c.cable, ctx: ctx, out: make(chan []transport.Message, 1<<10), in: down}}, nil
 		}
-		a := newDeviceSession(ctx, cfg, silence{}, func(Token) {})
+		a := newDeviceAnswer(ctx, cfg, silence{}, func(Token) {})
 		a.log = slog.New(slog.DiscardHandler)
 		defer a.stop()
 		a.reach(Patience{Join: time.Minute, Silent: time.Minute, Pace: time.Minute}, lone(open)) // with no patience for a slow cloud

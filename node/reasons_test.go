@@ -13,12 +13,12 @@ import (
 )
 
 // reason returns why the cloud gave up an answer, which a device may ask again.
-func reason(t *testing.T, link exchange) string {
+func reason(t *testing.T, exchange exchange) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*idle)
 	defer cancel()
 	for {
-		m, err := link.Receive(ctx)
+		m, err := exchange.Receive(ctx)
 		if err != nil {
 			t.Fatalf("the cloud does not say why: %v", err)
 		}
@@ -36,8 +36,8 @@ func TestReasonOfGivingUp(t *testing.T) {
 	for _, idles := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			devices, _, _ := square(t, 1)
-			link := openQuestion(t, devices[0])
-			if !taken(t, link) {
+			exchange := openQuestion(t, devices[0])
+			if !taken(t, exchange) {
 				t.Fatal("not taken")
 			}
 			want := errIdle.Error()
@@ -45,16 +45,16 @@ func TestReasonOfGivingUp(t *testing.T) {
 				want = errStuck.Error()
 				var talks sync.WaitGroup
 				talks.Go(func() {
-					for link.Send(transport.Sync{}) == nil {
+					for exchange.Send(transport.Sync{}) == nil {
 						time.Sleep(idle / 4)
 					}
 				})
 				defer talks.Wait()
-				defer link.Close()
+				defer exchange.Close()
 				waits := openQuestion(t, devices[1])
 				defer waits.Close()
 			}
-			if why := reason(t, link); why != want {
+			if why := reason(t, exchange); why != want {
 				t.Errorf("%q, want %q", why, want)
 			}
 		})
@@ -70,8 +70,8 @@ func TestReasonOfTooManyQuestions(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		device, link := transport.Pipe(toyVocab)
-		if err := cloud.answerInTurn(t.Context(), devices[0], link, beginOf(baselineQuestion, baselineSettings(tandem.WantDrafts))); err == nil {
+		device, exchange := transport.Pipe(toyVocab)
+		if err := cloud.answerInTurn(t.Context(), devices[0], exchange, beginOf(baselineQuestion, baselineSettings(tandem.WantDrafts))); err == nil {
 			t.Error("no error")
 		}
 		if why := reason(t, device); !strings.Contains(why, "already waiting") {

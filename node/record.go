@@ -21,7 +21,7 @@ import (
 //	draft    side, epoch, step, version, token, took_ms; of the cloud also h, ids, weights: a draft was sent
 //	         (device) or came (cloud). The one of the highest version for a step counts
 //	target   epoch, step, token, by, alone
-//	rtt      took_ms: the link's round-trip time, when it changes
+//	rtt      took_ms: the connection's round-trip time, when it changes
 //	note     note, side, step: rejected, joined, alone, handover …
 //	end      reason, step: the length of the answer
 //

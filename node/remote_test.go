@@ -165,7 +165,7 @@ func (discreet) Public() string { return "it is ill" }
 
 func TestRefusalsAreDiscreet(t *testing.T) {
 	device, cloud := transport.Pipe(toyVocab)
-	(&cloudSession{link: cloud}).refuse(discreet{http.ErrServerClosed})
+	(&cloudAnswer{exchange: cloud}).refuse(discreet{http.ErrServerClosed})
 	m, err := device.Receive(t.Context())
 	if fail, ok := m.(transport.Fail); err != nil || !ok || fail.Text != "it is ill" {
 		t.Errorf("%+v, %v", m, err)

@@ -114,7 +114,7 @@ type cloudQuestion struct {
 	begin transport.Begin
 }
 
-func (q cloudQuestion) open(ctx context.Context, except ...string) (replicaLink, error) {
+func (q cloudQuestion) open(ctx context.Context, except ...string) (replica, error) {
 	return q.RemoteCloud.open(ctx, q.begin, except...)
 }
 
@@ -164,7 +164,7 @@ func (r *RemoteCloud) announce() {
 }
 
 // open asks the question at the best replica, over a connection that is kept or a new one.
-func (r *RemoteCloud) open(ctx context.Context, begin transport.Begin, except ...string) (replicaLink, error) {
+func (r *RemoteCloud) open(ctx context.Context, begin transport.Begin, except ...string) (replica, error) {
 	r.survey(ctx)
 	var failed *transport.Conn
 	if at, conn := r.kept(except); conn != nil {
@@ -177,16 +177,16 @@ func (r *RemoteCloud) open(ctx context.Context, begin transport.Begin, except ..
 	}
 	at, conn, err := r.connect(ctx, failed, except)
 	if err != nil {
-		return replicaLink{}, err
+		return replica{}, err
 	}
 	return r.ask(ctx, at, conn, begin)
 }
 
-func (r *RemoteCloud) ask(ctx context.Context, at string, conn *transport.Conn, begin transport.Begin) (replicaLink, error) {
+func (r *RemoteCloud) ask(ctx context.Context, at string, conn *transport.Conn, begin transport.Begin) (replica, error) {
 	base := conn.Stats()
-	link, err := conn.Open(ctx, begin)
+	exchange, err := conn.Open(ctx, begin)
 	if err != nil {
-		return replicaLink{}, err
+		return replica{}, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -194,7 +194,7 @@ func (r *RemoteCloud) ask(ctx context.Context, at string, conn *transport.Conn, 
 	if rtt := conn.RTT(); rtt > 0 {
 		r.set.Step(time.Now(), at, replicas.Measured, rtt)
 	}
-	return replicaLink{conn: conn, link: link, statsBefore: base, addr: at}, nil
+	return replica{conn: conn, exchange: exchange, statsBefore: base, addr: at}, nil
 }
 
 // kept returns a connection to a replica that is as good as any, or nil.

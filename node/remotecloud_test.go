@@ -38,10 +38,10 @@ func TestBadQuestionKeepsTheConnection(t *testing.T) {
 		if _, err := s.open(t.Context(), bad); err == nil || !strings.Contains(err.Error(), "earlier turns") {
 			t.Errorf("too many turns: %v", err)
 		}
-		if err := devices[0].Err(); err != nil || dials != 1 || !taken(t, first.link.(*transport.Exchange)) {
+		if err := devices[0].Err(); err != nil || dials != 1 || !taken(t, first.exchange.(*transport.Exchange)) {
 			t.Errorf("afterwards: %v, %d dials", err, dials)
 		}
-		first.link.Close()
+		first.exchange.Close()
 	})
 }
 
@@ -146,7 +146,7 @@ func TestReplicasThatDiffer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer up.link.Close()
+			defer up.exchange.Close()
 		}
 		for i := range 10 {
 			for _, at := range []string{a, b} {
@@ -174,7 +174,7 @@ func TestReplicaAtAnotherAddress(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer up.link.Close()
+		defer up.exchange.Close()
 		if s.others(up.addr) || len(s.Distances()) != 1 {
 			t.Error("a replica is another one than itself")
 		}

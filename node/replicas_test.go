@@ -44,7 +44,7 @@ func newTown(t *testing.T, cfg pair.Config, clouds ...*cable) *town {
 	return w
 }
 
-func (w *town) open(ctx context.Context, except ...string) (replicaLink, error) {
+func (w *town) open(ctx context.Context, except ...string) (replica, error) {
 	err := errNoReplica
 	w.mu.Lock()
 	order := w.set.Order(time.Now(), except...)
@@ -68,7 +68,7 @@ func (w *town) open(ctx context.Context, except ...string) (replicaLink, error) 
 		w.note(name, replicas.Lost, 0)
 		err = e
 	}
-	return replicaLink{}, err
+	return replica{}, err
 }
 
 func (w *town) others(at string, also ...string) bool {
@@ -87,9 +87,9 @@ func (w *town) note(at string, e replicas.Event, d time.Duration) {
 func (w *town) ask(t *testing.T, cfg pair.Config, takes time.Duration, happen func(n int, at string)) Answer {
 	t.Helper()
 	cfg.Self = tandem.Device
-	var a *deviceSession
+	var a *deviceAnswer
 	n := 0
-	a = newDeviceSession(t.Context(), cfg, silence{}, func(Token) {
+	a = newDeviceAnswer(t.Context(), cfg, silence{}, func(Token) {
 		if n++; happen != nil {
 			happen(n, a.addr)
 		}

@@ -95,13 +95,3 @@ func sharedPairConfig(s tandem.Settings, self tandem.Side, m *model.Model) pair.
 		Vocab:    m.Tokenizer().Size(),
 	}
 }
-
-func linkStats(now, before transport.Stats) LinkStats {
-	return LinkStats{
-		BytesSent:     now.BytesSent - before.BytesSent,
-		BytesReceived: now.BytesReceived - before.BytesReceived,
-		Drafts:        uint64(now.Drafts + now.PeerDrafts - before.Drafts - before.PeerDrafts),
-		DraftBytes:    uint64(now.DraftBytes + now.PeerDraftBytes - before.DraftBytes - before.PeerDraftBytes),
-		RTT:           now.RTT,
-	}
-}

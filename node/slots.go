@@ -104,7 +104,7 @@ func Exchanges(limit int) int {
 // enter waits for a slot with some bytes of memory, which the caller must release. It fails if the device goes away or ends its
 // answer, or if the context within ends first. The lease ends with ctx. Before the cloud is ready, a device sends nothing but a
 // sign that it is still there, or the end of its answer.
-func (s *slots) enter(ctx, within context.Context, device connection, priority Priority, bytes int64, link exchange) (*lease, error) {
+func (s *slots) enter(ctx, within context.Context, device deviceConn, priority Priority, bytes int64, exchange exchange) (*lease, error) {
 	t, err := s.queue(device.Peer(), priority, bytes)
 	if err != nil {
 		return nil, err
@@ -114,11 +114,11 @@ func (s *slots) enter(ctx, within context.Context, device connection, priority P
 	ended := make(chan error, 1)
 	go func() {
 		defer stop()
-		ended <- awaitEnd(waiting, link)
+		ended <- awaitEnd(waiting, exchange)
 	}()
-	s.await(waiting, t, link)
+	s.await(waiting, t, exchange)
 	stop()
-	err = <-ended // from here on, link is the caller's
+	err = <-ended // from here on, the exchange is the caller's
 	switch {
 	case device.Silent(time.Now()):
 		err = errGone
@@ -133,7 +133,7 @@ func (s *slots) enter(ctx, within context.Context, device connection, priority P
 
 // await waits until t has a slot or ctx ends. Meanwhile it tells the device how many wait before it, and gives away what holds it
 // up.
-func (s *slots) await(ctx context.Context, t *ticket, link exchange) {
+func (s *slots) await(ctx context.Context, t *ticket, exchange exchange) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
@@ -143,9 +143,9 @@ func (s *slots) await(ctx context.Context, t *ticket, link exchange) {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			if link, ok := link.(notifier); ok {
+			if n, ok := exchange.(notifier); ok {
 				before := s.before(t)
-				link.SendBusy(before, s.expected(before))
+				n.SendBusy(before, s.expected(before))
 			}
 			s.giveAway(t, now)
 		}
@@ -267,7 +267,7 @@ func (s *slots) giveAway(t *ticket, now time.Time) {
 }
 
 // lease returns the slot of a ticket that has one.
-func (s *slots) lease(ctx context.Context, device connection, t *ticket) *lease {
+func (s *slots) lease(ctx context.Context, device deviceConn, t *ticket) *lease {
 	l := newLease(ctx, device, t)
 	s.mu.Lock()
 	defer s.mu.Unlock()

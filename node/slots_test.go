@@ -96,11 +96,11 @@ func openQuestion(t *testing.T, device *transport.Conn) *transport.Exchange {
 func questionFor(t *testing.T, device *transport.Conn, want tandem.Want) *transport.Exchange {
 	t.Helper()
 	s := baselineSettings(want)
-	link, err := device.Open(t.Context(), beginOf(Question{ID: "q", Text: "When does the museum open?"}, s))
+	exchange, err := device.Open(t.Context(), beginOf(Question{ID: "q", Text: "When does the museum open?"}, s))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return link
+	return exchange
 }
 
 // However many questions a device asks at once over its connection, the cloud says at once what becomes of each: those that find
@@ -112,11 +112,11 @@ func TestManyQuestionsOfOneDevice(t *testing.T) {
 		busy, refused := 0, 0
 		for range limit - 1 + maxWaiting + refusedAtOnce {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			link, err := devices[0].Open(ctx, beginOf(baselineQuestion, baselineSettings(tandem.WantDrafts)))
+			exchange, err := devices[0].Open(ctx, beginOf(baselineQuestion, baselineSettings(tandem.WantDrafts)))
 			if err != nil {
 				t.Fatalf("after %d that wait: %v", busy, err)
 			}
-			m, err := link.Receive(ctx)
+			m, err := exchange.Receive(ctx)
 			cancel()
 			switch m := m.(type) {
 			case transport.Busy:
@@ -127,7 +127,7 @@ func TestManyQuestionsOfOneDevice(t *testing.T) {
 			default:
 				t.Fatalf("%+v, %v", m, err)
 			}
-			defer link.Close()
+			defer exchange.Close()
 		}
 		if busy != maxWaiting || refused != refusedAtOnce || cloud.Load().Answers != limit-1 {
 			t.Errorf("%d wait, %d are refused, %+v", busy, refused, cloud.Load())
@@ -136,13 +136,13 @@ func TestManyQuestionsOfOneDevice(t *testing.T) {
 }
 
 // taken reports whether the cloud takes a question within a second.
-func taken(t *testing.T, link *transport.Exchange) bool {
+func taken(t *testing.T, exchange *transport.Exchange) bool {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	m, err := link.Receive(ctx)
+	m, err := exchange.Receive(ctx)
 	for _, busy := m.(transport.Busy); busy; _, busy = m.(transport.Busy) {
-		m, err = link.Receive(ctx)
+		m, err = exchange.Receive(ctx)
 	}
 	if _, ready := m.(transport.Ready); ready {
 		return true
@@ -209,12 +209,12 @@ func TestDrainEndsWithTheLastAnswer(t *testing.T) {
 }
 
 // refused checks that a question is refused by a cloud that shuts down.
-func refused(t *testing.T, link *transport.Exchange) {
+func refused(t *testing.T, exchange *transport.Exchange) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	for {
-		m, err := link.Receive(ctx)
+		m, err := exchange.Receive(ctx)
 		if _, busy := m.(transport.Busy); busy {
 			continue
 		}
@@ -256,8 +256,8 @@ func TestSlots(t *testing.T) {
 			time.Sleep(idle)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			for _, link := range open {
-				for err := error(nil); err != io.EOF; _, err = link.Receive(ctx) {
+			for _, exchange := range open {
+				for err := error(nil); err != io.EOF; _, err = exchange.Receive(ctx) {
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -280,12 +280,12 @@ func TestSilentBaselines(t *testing.T) {
 			devices, _, _ := square(t, 1)
 			questionFor(t, devices[0], want)
 			time.Sleep(time.Second)
-			link := openQuestion(t, devices[1])
-			if taken(t, link) {
+			exchange := openQuestion(t, devices[1])
+			if taken(t, exchange) {
 				t.Fatalf("%v: the only slot was free", want)
 			}
 			time.Sleep(idle)
-			if !taken(t, link) {
+			if !taken(t, exchange) {
 				t.Errorf("%v: the slot was not free after %v", want, idle)
 			}
 		})
@@ -301,12 +301,12 @@ func TestGoneBeforeItsTurn(t *testing.T) {
 			t.Fatal("not taken")
 		}
 		for i := range 4 {
-			link := openQuestion(t, devices[i%2])
+			exchange := openQuestion(t, devices[i%2])
 			time.Sleep(time.Second)
 			if i < 2 {
-				link.Send(transport.End{Reason: "cancelled"})
+				exchange.Send(transport.End{Reason: "cancelled"})
 			} else {
-				link.Close()
+				exchange.Close()
 			}
 		}
 		last := openQuestion(t, devices[1])
@@ -337,7 +337,7 @@ func TestSlowAnswers(t *testing.T) {
 				cable := &cable{t: t, cfg: cfg, delay: 10 * time.Millisecond, takes: c.cloud}
 				cfg.Self, cable.cfg.Self = tandem.Device, tandem.Cloud
 				var got []tandem.Token
-				a := newDeviceSession(t.Context(), cfg, silence{}, func(tok Token) { got = append(got, tok.ID) })
+				a := newDeviceAnswer(t.Context(), cfg, silence{}, func(tok Token) { got = append(got, tok.ID) })
 				a.log = slog.New(slog.DiscardHandler)
 				defer a.stop()
 				a.reach(Patience{Join: time.Hour, Silent: time.Hour, Slow: time.Hour}, lone(cable.open))
@@ -358,8 +358,8 @@ func TestSlowAnswers(t *testing.T) {
 // A cloud gives up on a device that it never hears once it has drafted to its limit.
 func TestNeverHeard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, link := transport.Pipe(toyVocab)
-		a := &cloudSession{conn: &cable{}, link: link, log: slog.New(slog.DiscardHandler), inbox: make(chan any, inboxSize), ctx: t.Context()}
+		_, exchange := transport.Pipe(toyVocab)
+		a := &cloudAnswer{conn: &cable{}, exchange: exchange, log: slog.New(slog.DiscardHandler), inbox: make(chan any, inboxSize), ctx: t.Context()}
 		cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
 		cfg.Self = tandem.Cloud
 		a.machine = pair.New(cfg)
@@ -397,8 +397,8 @@ func TestSlotsAreGivenAway(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := newSlots(1, new(budget))
 			enter := func(v *toyVisitor) *lease {
-				_, link := transport.Pipe(toyVocab)
-				l, err := p.enter(t.Context(), t.Context(), v, Normal, 0, link)
+				_, exchange := transport.Pipe(toyVocab)
+				l, err := p.enter(t.Context(), t.Context(), v, Normal, 0, exchange)
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
@@ -448,8 +448,8 @@ func TestPriority(t *testing.T) {
 		p := newSlots(1, new(budget))
 		var order []string
 		holds := func(name byte, priority Priority, d time.Duration) {
-			_, link := transport.Pipe(toyVocab)
-			l, err := p.enter(t.Context(), t.Context(), &toyVisitor{id: transport.ID{name}}, priority, 0, link)
+			_, exchange := transport.Pipe(toyVocab)
+			l, err := p.enter(t.Context(), t.Context(), &toyVisitor{id: transport.ID{name}}, priority, 0, exchange)
 			if err != nil {
 				t.Error(err)
 				return
@@ -570,11 +570,11 @@ func TestCaps(t *testing.T) {
 		} {
 			s := baselineSettings(tandem.WantDrafts)
 			change(&s)
-			link, err := devices[0].Open(t.Context(), beginOf(Question{ID: "q", Text: "When does the museum open?"}, s))
+			exchange, err := devices[0].Open(t.Context(), beginOf(Question{ID: "q", Text: "When does the museum open?"}, s))
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := link.Receive(t.Context())
+			m, err := exchange.Receive(t.Context())
 			fail, refused := m.(transport.Fail)
 			if refused != (want != "") || !strings.HasPrefix(fail.Text, want) {
 				t.Errorf("%s: %#v, %v", want, m, err)
@@ -582,7 +582,7 @@ func TestCaps(t *testing.T) {
 			if ready, ok := m.(transport.Ready); ok && ready.Documents != 2 {
 				t.Errorf("it reads %d passages", ready.Documents)
 			}
-			link.Close()
+			exchange.Close()
 		}
 	})
 }
@@ -612,8 +612,8 @@ func TestQuestionsBefore(t *testing.T) {
 		ask := func(device byte, questions int) {
 			for range questions {
 				all.Go(func() {
-					_, link := transport.Pipe(toyVocab)
-					if l, err := p.enter(ctx, ctx, &toyVisitor{id: transport.ID{device}}, Normal, 0, link); err == nil {
+					_, exchange := transport.Pipe(toyVocab)
+					if l, err := p.enter(ctx, ctx, &toyVisitor{id: transport.ID{device}}, Normal, 0, exchange); err == nil {
 						<-ctx.Done()
 						p.release(l)
 					}
@@ -673,7 +673,7 @@ func TestReadsWhileTheCloudIsBusy(t *testing.T) {
 		cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
 		c := &cable{t: t, cfg: cfg, delay: 10 * time.Millisecond, takes: 20 * time.Millisecond, full: time.Now().Add(inboxSize * watchEvery * 2), orders: true}
 		cfg.Self, c.cfg.Self = tandem.Device, tandem.Cloud
-		a := newDeviceSession(t.Context(), cfg, silence{}, func(Token) {})
+		a := newDeviceAnswer(t.Context(), cfg, silence{}, func(Token) {})
 		a.log = slog.New(slog.DiscardHandler)
 		defer a.stop()
 		a.reach(DefaultPatience, lone(c.open))

@@ -69,8 +69,8 @@ func TestPartOfLostCloudIsUnknown(t *testing.T) {
 			var answer Answer
 			synctest.Test(t, func(t *testing.T) {
 				c := &cable{delay: 20 * time.Millisecond, spans: sides}
-				c.session = func(a *deviceSession) { a.speller, a.wantsCloud = tok.Stream(), true }
-				c.ending = func(a *deviceSession) {
+				c.prepare = func(a *deviceAnswer) { a.speller, a.wantsCloud = tok.Stream(), true }
+				c.ending = func(a *deviceAnswer) {
 					d := sides[tandem.Device].(*extract.Decoder)
 					if err := d.Finish(t.Context(), a.machine.Answer()); err != nil {
 						t.Error(err)
@@ -110,7 +110,7 @@ func TestReasonsAgree(t *testing.T) {
 					said["cloud"] = end.Reason
 				}
 			}}
-			c.session = func(a *deviceSession) { a.speller, a.questionParts, a.maxTokens = tok.Stream(), 1, most }
+			c.prepare = func(a *deviceAnswer) { a.speller, a.questionParts, a.maxTokens = tok.Stream(), 1, most }
 			_, answer := converse(t, cfg, c, 0, nil)
 			said["answer"] = answer.Reason.String()
 			if (most == 8) != strings.HasSuffix(answer.Text, " …") {

@@ -34,7 +34,7 @@ func stopAndGoOn(t *testing.T, placement tandem.Placement, require, gone bool) {
 	c := &cable{t: t, cfg: cfg, delay: 10 * time.Millisecond, takes: 30 * time.Millisecond, rng: rand.New(rand.NewPCG(5, 3))}
 	c.cfg.Self = tandem.Cloud
 	var wentOn, alone time.Time
-	a := newDeviceSession(t.Context(), cfg, silence{}, func(tok Token) {
+	a := newDeviceAnswer(t.Context(), cfg, silence{}, func(tok Token) {
 		if tok.Alone && alone.IsZero() {
 			alone = time.Now()
 		}

@@ -108,7 +108,7 @@ func (c *cable) upset(rng *rand.Rand) string {
 // storm is an answer to which much happens at once.
 type storm struct {
 	cfg       pair.Config
-	session   *deviceSession
+	answer    *deviceAnswer
 	clouds    []*cable
 	story     []string
 	cancelled bool
@@ -148,8 +148,8 @@ func weather(t *testing.T, seed uint64) (s *storm, answer Answer, err error) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	s.cfg.Self = tandem.Device
-	a := newDeviceSession(ctx, s.cfg, silence{}, func(Token) {})
-	a.log, a.require, a.wantsCloud, s.session = slog.New(slog.DiscardHandler), rng.IntN(5) == 0, true, a
+	a := newDeviceAnswer(ctx, s.cfg, silence{}, func(Token) {})
+	a.log, a.require, a.wantsCloud, s.answer = slog.New(slog.DiscardHandler), rng.IntN(5) == 0, true, a
 	if n := rng.IntN(400); n < 100 { // the program is stopped for a while
 		a.record = &recorder{start: a.start, to: func(Line) {
 			if n--; n == 0 {
@@ -184,18 +184,18 @@ func TestStorms(t *testing.T) {
 	for seed := range uint64(journeys / 3) {
 		synctest.Test(t, func(t *testing.T) {
 			s, answer, err := weather(t, seed)
-			what := fmt.Sprintf("seed %d, %v, %v, %d places, required %v, %q", seed, s.cfg.Placement, s.cfg.Coupling, s.cfg.PassPlaces, s.session.require, s.story)
+			what := fmt.Sprintf("seed %d, %v, %v, %d places, required %v, %q", seed, s.cfg.Placement, s.cfg.Coupling, s.cfg.PassPlaces, s.answer.require, s.story)
 			whole := s.cfg
 			whole.MaxTokens = len(answer.Tokens)
 			if err := check(whole, answer.Tokens); err != nil {
 				t.Errorf("%s: %v", what, err)
 			}
-			failed := s.session.require && errors.Is(err, ErrNoCloud) || s.cancelled && errors.Is(err, context.Canceled)
+			failed := s.answer.require && errors.Is(err, ErrNoCloud) || s.cancelled && errors.Is(err, context.Canceled)
 			if err != nil && !failed || err == nil && s.cfg.Stop == nil && len(answer.Tokens) < s.cfg.MaxTokens {
 				t.Errorf("%s: %d tokens, %v", what, len(answer.Tokens), err)
 			}
 			said := strings.Contains(strings.Join(answer.Remarks, "; "), "alone")
-			if answer.Pair.Alone > 0 && (s.session.require || !answer.Degraded || !said) {
+			if answer.Pair.Alone > 0 && (s.answer.require || !answer.Degraded || !said) {
 				t.Errorf("%s: %d tokens alone, degraded %v, remarks %q", what, answer.Pair.Alone, answer.Degraded, answer.Remarks)
 			}
 			if answer.Pair.Divergences+answer.Pair.Dropped > 0 {

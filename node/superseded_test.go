@@ -15,7 +15,7 @@ import (
 func TestSupersededPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
-		a := newDeviceSession(t.Context(), cfg, silence{}, func(Token) {})
+		a := newDeviceAnswer(t.Context(), cfg, silence{}, func(Token) {})
 		a.log = slog.New(slog.DiscardHandler)
 		a.record = &recorder{start: a.start, to: func(l Line) { t.Errorf("recorded: %+v", l) }}
 		defer a.stop()

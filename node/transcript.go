@@ -35,14 +35,14 @@ type speller interface {
 const lastWordsWait = 500 * time.Millisecond
 
 // show emits a token.
-func (a *deviceSession) show(e pair.Emit) {
+func (a *deviceAnswer) show(e pair.Emit) {
 	t := Token{ID: e.Token, Text: a.speller.Write(e.Token), By: e.By, Alone: e.Alone, Own: float64(e.Own) / tandem.Mass, At: time.Since(a.start)}
 	a.answer.Tokens = append(a.answer.Tokens, t)
 	a.emit(t)
 }
 
 // remark adds a line for the person who asked.
-func (a *deviceSession) remark(format string, args ...any) {
+func (a *deviceAnswer) remark(format string, args ...any) {
 	line := fmt.Sprintf(format, args...)
 	a.log.Info(line)
 	a.answer.Remarks = append(a.answer.Remarks, line)
@@ -53,7 +53,7 @@ func (a *deviceSession) remark(format string, args ...any) {
 var ErrEnough = errors.New("the answer is long enough")
 
 // lastWord is why the device ends the exchange.
-func (a *deviceSession) lastWord() string {
+func (a *deviceAnswer) lastWord() string {
 	if errors.Is(a.failure, ErrEnough) {
 		return "enough"
 	}
@@ -61,7 +61,7 @@ func (a *deviceSession) lastWord() string {
 }
 
 // finish ends the exchange and completes the answer.
-func (a *deviceSession) finish() Answer {
+func (a *deviceAnswer) finish() Answer {
 	a.answer.Took = time.Since(a.start)
 	a.answer.Pair = a.machine.Stats()
 	a.past.learn(a.machine)
@@ -74,20 +74,20 @@ func (a *deviceSession) finish() Answer {
 		a.answer.Reason = pair.ReasonLength
 	}
 	a.record.end(a.answer)
-	if a.link != nil {
-		if err := a.link.Send(transport.End{Reason: a.lastWord()}); err != nil {
+	if a.exchange != nil {
+		if err := a.exchange.Send(transport.End{Reason: a.lastWord()}); err != nil {
 			a.log.Debug("send", "error", err)
 		}
 		if a.joined { // otherwise the cloud has nothing to say of the answer
 			a.awaitSources()
 		}
-		a.link.Close()
+		a.exchange.Close()
 	}
 	if !a.sourcesKnown && !a.alone && a.failure == nil && a.answer.Pair.Together > 0 {
 		a.remark("the cloud was lost at the end of the answer, before it said where its part is from")
 	}
 	a.dropOther("the answer is complete")
-	a.answer.Link = a.usage()
+	a.answer.Traffic = a.traffic()
 	a.answer.Degraded = a.wantsCloud && a.answer.Pair.Alone > 0
 	a.answer.Parts = cite(a.answer.Tokens, a.parts[tandem.Device], a.parts[tandem.Cloud])
 	if slices.ContainsFunc(a.answer.Parts, func(p Part) bool { return p.Overruled && len(p.Otherwise) == 0 }) {
@@ -116,7 +116,7 @@ func (t *transcript) sources(m transport.Sources) {
 }
 
 // awaitSources waits for the cloud's list of the documents that it used.
-func (a *deviceSession) awaitSources() {
+func (a *deviceAnswer) awaitSources() {
 	wait := max(lastWordsWait, 4*a.conn.RTT())
 	if a.conn.Stats().RTT == 0 && a.answer.Pair.Together > 0 { // not measured yet; but what the cloud has said took a round trip
 		wait = max(wait, min(time.Since(a.start)+lastWordsWait, openWithin))
@@ -133,13 +133,13 @@ func (a *deviceSession) awaitSources() {
 			switch in := in.(type) {
 			case received:
 				for _, m := range in.messages {
-					if m, ok := m.(transport.Sources); ok && in.link == a.link {
+					if m, ok := m.(transport.Sources); ok && in.exchange == a.exchange {
 						a.sources(m)
 						return
 					}
 				}
-			case linkEnded:
-				if in.link == a.link {
+			case exchangeEnded:
+				if in.exchange == a.exchange {
 					return
 				}
 			}

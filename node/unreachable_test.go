@@ -19,7 +19,7 @@ func (away) Unreachable() bool { return true }
 func TestUnreachableDocuments(t *testing.T) {
 	device, cloud := transport.Pipe(toyVocab)
 	err := fmt.Errorf("%w: %w", errSearch, fmt.Errorf("search: %w", away{errors.New("no node answers: http://10.0.0.1:8080")}))
-	(&cloudSession{link: cloud}).refuse(err)
+	(&cloudAnswer{exchange: cloud}).refuse(err)
 	m, err := device.Receive(t.Context())
 	if err != nil {
 		t.Fatal(err)

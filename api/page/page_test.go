@@ -63,7 +63,7 @@ func (s *sides) Answer(ctx context.Context, q api.Query, emit func(node.Token), 
 		a.Pair.Together = 0
 	}
 	a.Degraded = a.Pair.Together == 0 || strings.Contains(q.Text, "lost")
-	a.Link.RTT = 30 * time.Millisecond
+	a.Traffic.RTT = 30 * time.Millisecond
 	tell := func(l node.Line) {
 		if record != nil {
 			record(l)

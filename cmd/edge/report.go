@@ -107,9 +107,9 @@ func (s *session) report(answer node.Answer) askJSON {
 		Drafted:    answer.Pair.Drafted, Ahead: answer.Pair.Ahead, Hedges: answer.Pair.Hedges,
 		AcceptDevice:  answer.Pair.Acceptance(tandem.Device),
 		AcceptCloud:   answer.Pair.Acceptance(tandem.Cloud),
-		BytesSent:     answer.Link.BytesSent,
-		BytesReceived: answer.Link.BytesReceived,
-		RTT:           tandem.Milliseconds(answer.Link.RTT),
+		BytesSent:     answer.Traffic.BytesSent,
+		BytesReceived: answer.Traffic.BytesReceived,
+		RTT:           tandem.Milliseconds(answer.Traffic.RTT),
 		PrefillDevice: tandem.Milliseconds(answer.Prefill[tandem.Device]),
 		PrefillCloud:  tandem.Milliseconds(answer.Prefill[tandem.Cloud]),
 		AloneTokens:   answer.Pair.Alone,
@@ -117,8 +117,8 @@ func (s *session) report(answer node.Answer) askJSON {
 		Lookahead:     answer.Lookahead,
 		TotalMs:       tandem.Milliseconds(answer.Took),
 	}
-	if answer.Link.Drafts > 0 {
-		r.Stats.DraftBytesMean = float64(answer.Link.DraftBytes) / float64(answer.Link.Drafts)
+	if answer.Traffic.Drafts > 0 {
+		r.Stats.DraftBytesMean = float64(answer.Traffic.DraftBytes) / float64(answer.Traffic.Drafts)
 	}
 	if n := len(answer.Tokens); n > 0 {
 		first, last := answer.Tokens[0].At, answer.Tokens[n-1].At

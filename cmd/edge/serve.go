@@ -262,9 +262,9 @@ func (s *serving) Answer(ctx context.Context, q api.Query, emit func(node.Token)
 	answer, err := s.answer(ctx, ss.session, d, q, emit, record)
 	s.metrics.Observe(node.Served{Pair: answer.Pair, Took: answer.Took, Error: api.Failure(ctx, err)})
 	lost := answer.Degraded || errors.Is(err, node.ErrNoCloud)
-	if q.RTT == 0 && (lost || err == nil && answer.Link.RTT > 0) {
+	if q.RTT == 0 && (lost || err == nil && answer.Traffic.RTT > 0) {
 		s.mu.Lock()
-		if s.rtt = answer.Link.RTT; lost {
+		if s.rtt = answer.Traffic.RTT; lost {
 			s.rtt = 0
 		}
 		s.mu.Unlock()

@@ -31,7 +31,7 @@ func (w *world) ready() {
 }
 
 // stepPresence lets presence see an event and carries out what it asks for. Another local address is no way out of a
-// stall of the path, so there is nothing to do for Move; and a connection never dies.
+// stall of the path, so there is nothing to do for Migrate; and a connection never dies.
 func (w *world) stepPresence(e presence.Event) {
 	if w.cloud == nil {
 		return
@@ -41,7 +41,7 @@ func (w *world) stepPresence(e presence.Event) {
 		switch a {
 		case presence.Join:
 			w.Step(device, pair.PeerReady{})
-		case presence.Part:
+		case presence.GoAlone:
 			w.Step(device, pair.PeerLost{})
 		}
 	}

@@ -151,7 +151,7 @@ func (w *world) observe() {
 	w.Emitted = func(e *pairtest.End, a pair.Emit) {
 		if e.Side == tandem.Device {
 			if !a.Alone {
-				w.stepPresence(presence.Moved)
+				w.stepPresence(presence.Agreed)
 			}
 			w.trace(Happening{Kind: Agreed, From: w.Now, To: w.Now, Step: a.Step, By: a.By})
 		}

@@ -22,18 +22,18 @@ import (
 type Machine struct {
 	patience Patience
 
-	state        state
-	alone        bool          // the device continues alone
-	waitingSince time.Duration // since when the device has been waiting for the cloud to join
-	retryAt      time.Duration // when to dial, or to trust a slow cloud, again
-	backoff      time.Duration
-	lastHeard    time.Duration // when anything last came from the cloud
-	lastToken    time.Duration // when the pair last agreed on a token
-	nextMove     time.Duration // when to try another path if it stays silent
-	redialled    bool          // a dead connection was replaced before the cloud had joined
-	queued       bool          // the cloud has no place yet
-	lastOwnWork  time.Duration // when the device last computed something itself
-	timesSlow    int           // how often the cloud did not keep up
+	state         state
+	alone         bool          // the device continues alone
+	waitingSince  time.Duration // since when the device has been waiting for the cloud to join
+	retryAt       time.Duration // when to dial, or to trust a slow cloud, again
+	backoff       time.Duration
+	lastHeard     time.Duration // when anything last came from the cloud
+	lastToken     time.Duration // when the pair last agreed on a token
+	nextMigration time.Duration // when to try another path if it stays silent
+	redialled     bool          // a dead connection was replaced before the cloud had joined
+	queued        bool          // the cloud has no place yet
+	lastComputed  time.Duration // when the device last computed something itself
+	timesSlow     int           // how often the cloud did not keep up
 
 	othersExist      bool          // another replica may have a place
 	leaving          bool          // the one in use is about to end
@@ -95,12 +95,12 @@ const (
 	Failed                  // a dial failed
 	Ready                   // the cloud holds its documents
 	Heard                   // something came from the cloud
-	Moved                   // the pair agreed on a token
+	Agreed                  // the pair agreed on a token
 	Broken                  // the exchange ended
 	Mismatch                // the cloud refused, or cannot be paired with
 	Busy                    // the cloud has no place for the question yet
 	Full                    // the same, and none that is worth waiting for
-	Own                     // the device computes its own part
+	Computing               // the device computes its own part
 	Distrusted              // the cloud contradicted itself too often: the pair has gone alone already
 
 	Others      // there are other replicas that may have a place
@@ -117,13 +117,13 @@ type Action uint8
 
 // The actions.
 const (
-	Dial   Action = iota // connect to the cloud and send it the question
-	Join                 // agree with it from here on
-	Part                 // continue alone
-	Move                 // try to reach the cloud from another local address
-	Seek                 // send the question to another replica, too
-	Switch               // use that one instead of the one in use
-	Drop                 // give that one up
+	Dial    Action = iota // connect to the cloud and send it the question
+	Join                  // agree with it from here on
+	GoAlone               // continue alone
+	Migrate               // try to reach the cloud from another local address
+	Seek                  // send the question to another replica, too
+	Switch                // use that one instead of the one in use
+	Drop                  // give that one up
 )
 
 // New returns a machine that has not dialled yet.
@@ -140,10 +140,10 @@ func (p *Machine) Step(now time.Duration, e Event) []Action {
 	switch e {
 	case Failed:
 		p.away(now)
-		return p.part()
+		return p.goAlone()
 	case Mismatch:
 		p.state = refused
-		return append(p.drop(now), p.part()...)
+		return append(p.drop(now), p.goAlone()...)
 	case Broken:
 		return p.broken(now)
 	case TurnedAway:
@@ -152,12 +152,12 @@ func (p *Machine) Step(now time.Duration, e Event) []Action {
 		return p.otherReady(now)
 	case Full:
 		if p.state == opening && !p.othersExist && !p.seeking {
-			return append(p.escape(now), p.part()...) // it may join later
+			return append(p.migrate(now), p.goAlone()...) // it may join later
 		}
 	case Distrusted:
 		if p.state == present { // it is alive but does not answer: leave it out for a while
 			p.state, p.retryAt = lost, now+p.patience.Slow
-			return p.part()
+			return p.goAlone()
 		}
 	case Ready:
 		if p.state == opening {
@@ -177,7 +177,7 @@ func (p *Machine) learn(now time.Duration, e Event) {
 	case Listening:
 		p.waitingSince = now
 	case Connected:
-		p.state, p.lastHeard, p.nextMove, p.queued, p.leaving = opening, now, now, false, false
+		p.state, p.lastHeard, p.nextMigration, p.queued, p.leaving = opening, now, now, false, false
 	case Heard:
 		p.lastHeard = max(p.lastHeard, now)
 	case Busy, Full:
@@ -190,9 +190,9 @@ func (p *Machine) learn(now time.Duration, e Event) {
 		p.otherHasQuestion = p.seeking
 	case OtherFailed:
 		p.seeking, p.seekTime = false, now // if there is a third, it has not failed yet
-	case Own:
-		p.lastOwnWork = now
-	case Moved:
+	case Computing:
+		p.lastComputed = now
+	case Agreed:
 		p.lastToken = now
 		if !p.alone {
 			p.backoff = firstBackoff
@@ -205,7 +205,7 @@ func (p *Machine) turnedAway(now time.Duration) []Action {
 	before := p.state
 	p.away(now)
 	if !p.othersExist && !p.seeking {
-		return p.part()
+		return p.goAlone()
 	}
 	p.redial(now, before)
 	return p.wait(now)
@@ -219,7 +219,7 @@ func (p *Machine) broken(now time.Duration) []Action {
 	case p.othersExist || p.seeking: // one of them may be ready before anybody waits for it
 		p.redial(now, before)
 	case before != opening || p.redialled:
-		return p.part()
+		return p.goAlone()
 	default:
 		p.redialled, p.retryAt = true, now // the connection was kept from an earlier answer and is dead
 	}
@@ -314,9 +314,9 @@ func (p *Machine) due(now time.Duration) []Action {
 	case dialing:
 		return p.overdue(now)
 	case opening:
-		return append(p.escape(now), p.overdue(now)...)
+		return append(p.migrate(now), p.overdue(now)...)
 	case lost:
-		return p.escape(now)
+		return p.migrate(now)
 	case present:
 		silent := now-p.lastHeard >= p.patience.Silent && now-p.lastToken >= p.patience.Silent
 		if (silent || now-p.lastToken >= p.patience.Slow || p.lags(now)) && !p.otherMayComeSoon(now) {
@@ -325,26 +325,26 @@ func (p *Machine) due(now time.Duration) []Action {
 				p.retryAt += p.patience.Slow << min(p.timesSlow, 4)
 				p.timesSlow++
 			}
-			return append(p.escape(now), p.part()...)
+			return append(p.migrate(now), p.goAlone()...)
 		}
-		return p.escape(now)
+		return p.migrate(now)
 	}
 	return nil
 }
 
 // lags reports whether the device has waited too long for the next token, with nothing to compute itself.
 func (p *Machine) lags(now time.Duration) bool {
-	return p.patience.Pace > 0 && now-max(p.lastToken, p.lastOwnWork) >= p.patience.Pace
+	return p.patience.Pace > 0 && now-max(p.lastToken, p.lastComputed) >= p.patience.Pace
 }
 
-// escape tries another path once the cloud has been silent for half of the time allowed, and again from time to time: the
+// migrate tries another path once the cloud has been silent for half of the time allowed, and again from time to time: the
 // network may have changed, or a router may have forgotten the device.
-func (p *Machine) escape(now time.Duration) []Action {
-	if now-p.lastHeard < p.patience.Silent/2 || now < p.nextMove {
+func (p *Machine) migrate(now time.Duration) []Action {
+	if now-p.lastHeard < p.patience.Silent/2 || now < p.nextMigration {
 		return nil
 	}
-	p.nextMove = now + p.patience.Silent
-	return []Action{Move}
+	p.nextMigration = now + p.patience.Silent
+	return []Action{Migrate}
 }
 
 // overdue parts from a cloud that did not join in time. A cloud that has the question and is alive gets longer: it may
@@ -362,7 +362,7 @@ func (p *Machine) overdue(now time.Duration) []Action {
 		patience = p.patience.busy()
 	}
 	if now-p.waitingSince >= patience {
-		return p.part()
+		return p.goAlone()
 	}
 	return nil
 }
@@ -372,12 +372,12 @@ func (p *Machine) join(now time.Duration) []Action {
 	return []Action{Join}
 }
 
-func (p *Machine) part() []Action {
+func (p *Machine) goAlone() []Action {
 	if p.alone {
 		return nil
 	}
 	p.alone = true
-	return []Action{Part}
+	return []Action{GoAlone}
 }
 
 func (p *Machine) away(now time.Duration) {

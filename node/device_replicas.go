@@ -13,18 +13,18 @@ import (
 
 // candidate is a replica that has the question, too, and may take the place of the one in use.
 type candidate struct {
-	replicaLink
+	replica
 	ready transport.Ready
 	busy  transport.Busy
 }
 
 // reportOthers tells presence whether there is another replica that may have a place.
-func (a *deviceSession) reportOthers() {
+func (a *deviceAnswer) reportOthers() {
 	if a.presence == nil {
 		return
 	}
 	var also []string
-	if a.other.link != nil {
+	if a.other.exchange != nil {
 		also = append(also, a.other.addr)
 	}
 	event := presence.NoOthers
@@ -34,23 +34,23 @@ func (a *deviceSession) reportOthers() {
 	a.enqueue(presenceEvent{event: event})
 }
 
-// handleOtherLink takes a link to another replica, which has the question now, too.
-func (a *deviceSession) handleOtherLink(l replicaLink) {
+// handleOtherAsked takes another replica, which has the question now, too.
+func (a *deviceAnswer) handleOtherAsked(l replica) {
 	if !a.expectsSeek(l.seek) || a.done {
-		l.link.Close()
+		l.exchange.Close()
 		return
 	}
-	a.other.replicaLink = l
+	a.other.replica = l
 	a.enqueue(presenceEvent{event: presence.OtherAsked})
 }
 
-// expectsSeek reports whether the dial of a seek is still to bring a link. One that was given up may end while the next goes on.
-func (a *deviceSession) expectsSeek(seek int) bool {
-	return seek == a.seeks && a.presence.Seeking() && a.other.link == nil
+// expectsSeek reports whether the dial of a seek is still to bring a replica. One that was given up may end while the next goes on.
+func (a *deviceAnswer) expectsSeek(seek int) bool {
+	return seek == a.seeks && a.presence.Seeking() && a.other.exchange == nil
 }
 
 // handleOtherMessage handles a message of the other replica. It drafts only after it is ready, and by then it is used or given up.
-func (a *deviceSession) handleOtherMessage(m transport.Message) {
+func (a *deviceAnswer) handleOtherMessage(m transport.Message) {
 	o := &a.other
 	switch m := m.(type) {
 	case transport.Ready:
@@ -76,14 +76,14 @@ func (a *deviceSession) handleOtherMessage(m transport.Message) {
 }
 
 // switchOver uses the other replica from here on. The one before may take its time to notice: nobody listens to it any more.
-func (a *deviceSession) switchOver() {
-	from, o := a.replicaLink, a.other
+func (a *deviceAnswer) switchOver() {
+	from, o := a.replica, a.other
 	a.other = candidate{}
-	if from.link != nil {
-		from.link.Send(transport.End{Reason: "moved"})
-		from.link.Close()
+	if from.exchange != nil {
+		from.exchange.Send(transport.End{Reason: "moved"})
+		from.exchange.Close()
 	}
-	a.use(o.replicaLink)
+	a.use(o.replica)
 	a.reportRTT()
 	a.cloud.note(a.addr, replicas.Served, 0)
 	a.answer.Moves++
@@ -92,13 +92,13 @@ func (a *deviceSession) switchOver() {
 }
 
 // betterQueue waits at the replica that expects to have a place sooner, if neither has one, and looks for a third.
-func (a *deviceSession) betterQueue() {
-	if a.link != nil && a.busy != nil && sooner(a.other.busy, *a.busy) {
-		from, turn := a.replicaLink, a.other.busy
-		a.use(a.other.replicaLink)
-		a.busy, a.other.replicaLink = &turn, from
+func (a *deviceAnswer) betterQueue() {
+	if a.exchange != nil && a.busy != nil && sooner(a.other.busy, *a.busy) {
+		from, turn := a.replica, a.other.busy
+		a.use(a.other.replica)
+		a.busy, a.other.replica = &turn, from
 	}
-	if a.link != nil {
+	if a.exchange != nil {
 		a.loseOther()
 	}
 }
@@ -112,24 +112,16 @@ func sooner(a, b transport.Busy) bool {
 }
 
 // loseOther gives the other replica up because it is of no use.
-func (a *deviceSession) loseOther() {
+func (a *deviceAnswer) loseOther() {
 	a.dropOther("of no use")
 	a.reportOthers()
 	a.enqueue(presenceEvent{event: presence.OtherFailed})
 }
 
-func (c *cloudLink) dropOther(why string) {
-	if link := c.other.link; link != nil {
-		link.Send(transport.End{Reason: why})
-		link.Close()
+func (c *cloudState) dropOther(why string) {
+	if exchange := c.other.exchange; exchange != nil {
+		exchange.Send(transport.End{Reason: why})
+		exchange.Close()
 	}
 	c.other = candidate{}
-}
-
-// plus adds what another connection cost. The round-trip time is that of the latest.
-func (s LinkStats) plus(t LinkStats) LinkStats {
-	return LinkStats{
-		BytesSent: s.BytesSent + t.BytesSent, BytesReceived: s.BytesReceived + t.BytesReceived,
-		Drafts: s.Drafts + t.Drafts, DraftBytes: s.DraftBytes + t.DraftBytes, RTT: t.RTT,
-	}
 }

@@ -15,11 +15,11 @@ import (
 	"tandem/transport"
 )
 
-// cloudSession is one answer being drafted in the cloud.
-type cloudSession struct {
+// cloudAnswer is one answer being drafted in the cloud.
+type cloudAnswer struct {
 	local      Local
-	conn       interface{ RTT() time.Duration } // below link
-	link       exchange
+	conn       interface{ RTT() time.Duration } // below the exchange
+	exchange   exchange
 	log        *slog.Logger
 	ctx        context.Context
 	machine    *pair.Machine
@@ -35,7 +35,7 @@ type cloudSession struct {
 }
 
 // realError returns err unless it only shows that the device has ended the answer, or hung up in order.
-func (a *cloudSession) realError(err error) error {
+func (a *cloudAnswer) realError(err error) error {
 	gone := errors.Is(err, io.EOF) || errors.Is(err, transport.ErrClosed) || errors.Is(err, transport.ErrLost) || errors.Is(err, context.Canceled)
 	if fault := errors.As(err, new(*internalFault)); !fault && (errors.Is(err, transport.ErrHungUp) || a.ended.Load() && gone) {
 		return nil
@@ -45,13 +45,13 @@ func (a *cloudSession) realError(err error) error {
 
 // cancelled reports whether the device has left the answer before its end, by what it said or by hanging up. err is the error that
 // the answer ended with.
-func (a *cloudSession) cancelled(err error) bool {
+func (a *cloudAnswer) cancelled(err error) bool {
 	return a.endedEarly.Load() || errors.Is(err, transport.ErrHungUp) && !a.ended.Load()
 }
 
 // refuse sends the device the reason why the cloud cannot take part. Once the answer is over, nobody listens, unless its slot
 // was given away or this side failed: then that is the reason, and err only followed from it.
-func (a *cloudSession) refuse(err error) error {
+func (a *cloudAnswer) refuse(err error) error {
 	if a.ctx != nil && a.ctx.Err() != nil {
 		if err = context.Cause(a.ctx); !errors.As(err, new(retryError)) && !errors.As(err, new(*internalFault)) {
 			return err
@@ -71,13 +71,13 @@ func (a *cloudSession) refuse(err error) error {
 	case errors.As(err, &discreet):
 		text = discreet.Public()
 	}
-	return errors.Join(err, a.link.Send(transport.Fail{Text: text[:min(len(text), transport.MaxText)], Again: errors.As(err, new(retryError))}))
+	return errors.Join(err, a.exchange.Send(transport.Fail{Text: text[:min(len(text), transport.MaxText)], Again: errors.As(err, new(retryError))}))
 }
 
 // run drafts until the device ends the answer.
-func (a *cloudSession) run(read producer) error {
+func (a *cloudAnswer) run(own producer) error {
 	var stop func()
-	a.worker, stop = startWorker(a.ctx, read, a.inbox)
+	a.worker, stop = startWorker(a.ctx, own, a.inbox)
 	defer stop()
 	a.step(pair.Measured{RTT: a.conn.RTT()})
 	a.step(pair.Start{})
@@ -113,17 +113,17 @@ func (a *cloudSession) run(read producer) error {
 }
 
 // sayLeaving tells the device that this replica is about to end, if it is, several times a second: the word may be lost.
-func (a *cloudSession) sayLeaving() {
+func (a *cloudAnswer) sayLeaving() {
 	if a.ticks++; a.leaving == nil || !a.leaving() || a.ticks%5 != 0 {
 		return
 	}
-	if link, ok := a.link.(notifier); ok {
-		link.SendLeaving()
+	if n, ok := a.exchange.(notifier); ok {
+		n.SendLeaving()
 	}
 }
 
 // messages handles messages of the device that arrived together, and reports whether one ended the answer.
-func (a *cloudSession) messages(all []transport.Message) (end bool) {
+func (a *cloudAnswer) messages(all []transport.Message) (end bool) {
 	var events []pair.Event
 	for _, m := range all {
 		if e := pairEvent(m); e != nil {
@@ -141,7 +141,7 @@ func (a *cloudSession) messages(all []transport.Message) (end bool) {
 }
 
 // step passes events to the machine and carries out its actions.
-func (a *cloudSession) step(events ...pair.Event) {
+func (a *cloudAnswer) step(events ...pair.Event) {
 	var out []transport.Message // together: the drafts of one pass share a datagram
 	agreed := a.machine.Stats().Steps
 	defer func() {
@@ -171,20 +171,20 @@ func (a *cloudSession) step(events ...pair.Event) {
 	if len(out) == 0 {
 		return
 	}
-	if err := a.link.Send(out...); err != nil && a.failure == nil {
+	if err := a.exchange.Send(out...); err != nil && a.failure == nil {
 		a.failure = err
 	}
 }
 
-// listen posts the device's messages until the link ends. It runs on its own goroutine.
-func (a *cloudSession) listen() (err error) {
+// listen posts the device's messages until the exchange ends. It runs on its own goroutine.
+func (a *cloudAnswer) listen() (err error) {
 	defer contain("receive", &err)
 	for a.ctx.Err() == nil { // a device that sends without end must not keep the slot
-		m, err := a.link.Receive(a.ctx)
+		m, err := a.exchange.Receive(a.ctx)
 		if err != nil {
 			return err
 		}
-		all := together(a.ctx, a.link, m)
+		all := together(a.ctx, a.exchange, m)
 		for _, m := range all {
 			if last, is := m.(transport.End); is {
 				a.endedEarly.Store(last.Reason == pair.ReasonCancelled.String())
@@ -197,7 +197,7 @@ func (a *cloudSession) listen() (err error) {
 }
 
 // post puts something into the inbox, unless the answer is over.
-func (a *cloudSession) post(event any) {
+func (a *cloudAnswer) post(event any) {
 	select {
 	case a.inbox <- event:
 	case <-a.ctx.Done():

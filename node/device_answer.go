@@ -18,11 +18,11 @@ import (
 	"tandem/transport"
 )
 
-// deviceSession is one question being answered. It belongs to one goroutine. The others, which run dial and move, read only what
+// deviceAnswer is one answer in the making. It belongs to one goroutine. The others, which run dial and migrate, read only what
 // never changes, and post to the inbox. Before run, a baseline has one more goroutine (Device.fetchPassages,
 // Device.receiveCloudAnswer), which sets the connection and what is known of the cloud's part.
-type deviceSession struct {
-	cloudLink
+type deviceAnswer struct {
+	cloudState
 	transcript
 	log      *slog.Logger
 	start    time.Time
@@ -31,7 +31,7 @@ type deviceSession struct {
 
 	ctx   context.Context // of dialling and listening
 	stop  context.CancelFunc
-	inbox chan any // what other goroutines post: decoded, replicaLink, linkEnded, received, *busyNotice
+	inbox chan any // what other goroutines post: decoded, replica, exchangeEnded, received, *busyNotice
 	queue []any    // what is to be handled: the same, and what follows from it: pairEvents, presenceEvent, fromCloud
 
 	machine  *pair.Machine
@@ -85,8 +85,8 @@ const (
 	inboxSize = 64
 )
 
-func newDeviceSession(ctx context.Context, cfg pair.Config, text speller, emit func(Token)) *deviceSession {
-	a := &deviceSession{
+func newDeviceAnswer(ctx context.Context, cfg pair.Config, text speller, emit func(Token)) *deviceAnswer {
+	a := &deviceAnswer{
 		transcript: transcript{emit: emit, speller: text},
 		start:      time.Now(),
 		machine:    pair.New(cfg),
@@ -103,15 +103,15 @@ type Patience = presence.Patience
 var DefaultPatience = presence.DefaultPatience
 
 // reach starts to dial, so that the cloud reads while the device reads.
-func (a *deviceSession) reach(p Patience, cloud reachable) {
+func (a *deviceAnswer) reach(p Patience, cloud reachable) {
 	a.cloud, a.patience, a.presence = cloud, p, presence.New(p, a.clock.read(time.Since(a.start)))
 	a.process(presenceEvent{event: presence.Tick})
 }
 
 // run answers until the machine finishes, ctx ends or the answer fails.
-func (a *deviceSession) run(read producer) error {
+func (a *deviceAnswer) run(own producer) error {
 	var stop func()
-	a.worker, stop = startWorker(a.ctx, read, a.inbox)
+	a.worker, stop = startWorker(a.ctx, own, a.inbox)
 	defer stop()
 	a.process(presenceEvent{event: presence.Listening})
 	a.process(pairEvents{pair.Start{Alone: a.presence == nil || a.alone}})
@@ -132,29 +132,29 @@ func (a *deviceSession) run(read producer) error {
 }
 
 // tick does what is due every tickEvery.
-func (a *deviceSession) tick() {
+func (a *deviceAnswer) tick() {
 	a.reportRTT()
 	a.reportEcho()
 	a.drainQueue()
 	if a.decodeID != 0 {
-		a.process(presenceEvent{event: presence.Own})
+		a.process(presenceEvent{event: presence.Computing})
 	}
 	a.reportOthers()
 	a.process(presenceEvent{event: presence.Tick})
 }
 
 // process handles something that happened, and what follows from it.
-func (a *deviceSession) process(event any) {
+func (a *deviceAnswer) process(event any) {
 	a.enqueue(event)
 	a.drainQueue()
 }
 
 // enqueue queues something that happened. What handles an event only queues what follows from it, so all actions of one step of the
 // machine, or of presence, are carried out before the next step. Otherwise tokens and Decodes of a later step would come first.
-func (a *deviceSession) enqueue(event any) { a.queue = append(a.queue, event) }
+func (a *deviceAnswer) enqueue(event any) { a.queue = append(a.queue, event) }
 
 // drainQueue handles what is queued. What follows from an event comes before what was queued behind it.
-func (a *deviceSession) drainQueue() {
+func (a *deviceAnswer) drainQueue() {
 	for len(a.queue) > 0 {
 		next, rest := a.queue[0], a.queue[1:]
 		a.queue = nil
@@ -164,7 +164,7 @@ func (a *deviceSession) drainQueue() {
 }
 
 // handle handles one event.
-func (a *deviceSession) handle(event any) {
+func (a *deviceAnswer) handle(event any) {
 	switch what := event.(type) {
 	case pairEvents:
 		a.step(what...)
@@ -172,27 +172,21 @@ func (a *deviceSession) handle(event any) {
 		a.stepPresence(what)
 	case decoded:
 		a.handleDecoded(what)
-	case replicaLink:
-		if what.seek != 0 {
-			a.handleOtherLink(what)
-			return
-		}
-		a.use(what)
-		a.reportRTT()
-		a.enqueue(presenceEvent{event: presence.Connected})
-	case linkEnded:
-		a.handleLinkEnded(what)
+	case replica:
+		a.handleAsked(what)
+	case exchangeEnded:
+		a.handleExchangeEnded(what)
 	case received:
 		a.unpack(what)
 	case *busyNotice:
-		a.unpack(received{what.link, []transport.Message{*what.latest.Swap(nil)}})
+		a.unpack(received{what.exchange, []transport.Message{*what.latest.Swap(nil)}})
 	case fromCloud:
 		a.handleFromCloud(what)
 	}
 }
 
 // handleDecoded handles the outcome of a Decode.
-func (a *deviceSession) handleDecoded(d decoded) {
+func (a *deviceAnswer) handleDecoded(d decoded) {
 	if d.id != a.decodeID {
 		return // superseded, but too late to be preempted
 	}
@@ -209,7 +203,7 @@ func (a *deviceSession) handleDecoded(d decoded) {
 }
 
 // step passes events to the machine and carries out its actions.
-func (a *deviceSession) step(events ...pair.Event) {
+func (a *deviceAnswer) step(events ...pair.Event) {
 	for _, action := range a.machine.Step(events...) {
 		if a.done {
 			break // an action before this one ended the answer
@@ -220,7 +214,7 @@ func (a *deviceSession) step(events ...pair.Event) {
 }
 
 // act carries out an action of the machine.
-func (a *deviceSession) act(action pair.Action) {
+func (a *deviceAnswer) act(action pair.Action) {
 	switch act := action.(type) {
 	case pair.Decode:
 		a.decodeID = act.ID
@@ -238,7 +232,7 @@ func (a *deviceSession) act(action pair.Action) {
 		a.record.target(act)
 		a.show(act)
 		if !act.Alone {
-			a.enqueue(presenceEvent{event: presence.Moved})
+			a.enqueue(presenceEvent{event: presence.Agreed})
 		}
 	case pair.Finish:
 		a.answer.Reason, a.done = act.Reason, true
@@ -248,13 +242,13 @@ func (a *deviceSession) act(action pair.Action) {
 }
 
 // handleNote handles a note of the machine.
-func (a *deviceSession) handleNote(n pair.Note) {
+func (a *deviceAnswer) handleNote(n pair.Note) {
 	a.record.note(n)
 	a.log.Debug("pair", "note", n.Kind, "of", n.Side, "step", n.Step)
 	if n.Kind != pair.NoteDistrust {
 		return
 	}
-	if a.linkErr = ErrDistrusted; a.require { // before the tokens that the device then decides alone
+	if a.cloudErr = ErrDistrusted; a.require { // before the tokens that the device then decides alone
 		a.fail(a.noCloudError())
 		return
 	}
@@ -263,11 +257,11 @@ func (a *deviceSession) handleNote(n pair.Note) {
 }
 
 // stepPresence passes an event to presence and carries out its actions.
-func (a *deviceSession) stepPresence(e presenceEvent) {
+func (a *deviceAnswer) stepPresence(e presenceEvent) {
 	parted := false
 	if a.presence != nil && !a.done {
 		for _, act := range a.presence.Step(a.clock.read(time.Since(a.start))-e.ago, e.event) {
-			parted = parted || act == presence.Part
+			parted = parted || act == presence.GoAlone
 			a.actPresence(act, e.cause)
 		}
 	}
@@ -277,7 +271,7 @@ func (a *deviceSession) stepPresence(e presenceEvent) {
 }
 
 // actPresence carries out an action of presence, which may have a cause.
-func (a *deviceSession) actPresence(act presence.Action, why *cause) {
+func (a *deviceAnswer) actPresence(act presence.Action, why *cause) {
 	switch act {
 	case presence.Dial:
 		go a.dial(0)
@@ -294,15 +288,15 @@ func (a *deviceSession) actPresence(act presence.Action, why *cause) {
 		}
 		a.alone, a.joined = false, true
 		a.enqueue(pairEvents{pair.PeerReady{}})
-	case presence.Part:
-		a.part(why)
-	case presence.Move:
-		go a.move(a.conn, a.patience.Silent)
+	case presence.GoAlone:
+		a.goAlone(why)
+	case presence.Migrate:
+		go a.migrate(a.conn, a.patience.Silent)
 	}
 }
 
-// part continues without the cloud, or ends the answer if it requires the cloud.
-func (a *deviceSession) part(c *cause) {
+// goAlone continues without the cloud, or ends the answer if it requires the cloud.
+func (a *deviceAnswer) goAlone(c *cause) {
 	if c == nil {
 		c = &cause{text: a.busyText(), tokens: len(a.answer.Tokens)}
 	}
@@ -334,19 +328,19 @@ func tokens(n int) string {
 }
 
 // noCloudError returns ErrNoCloud, with its cause if that is known.
-func (a *deviceSession) noCloudError() error {
+func (a *deviceAnswer) noCloudError() error {
 	var differ *transport.MismatchError
 	switch {
 	case a.busy != nil:
 		return unusableCloud{errors.New(a.busyText())}
-	case a.linkErr == nil && a.contact == contactMade:
+	case a.cloudErr == nil && a.contact == contactMade:
 		return unusableCloud{errors.New("the cloud did not begin in time")}
-	case a.linkErr == nil: // it may be there, and far away
+	case a.cloudErr == nil: // it may be there, and far away
 		return unusableCloud{fmt.Errorf("the cloud did not answer within %v (--wait)", a.patience.Join)}
-	case errors.As(a.linkErr, &differ):
-		return unusableCloud{a.linkErr}
+	case errors.As(a.cloudErr, &differ):
+		return unusableCloud{a.cloudErr}
 	}
-	return fmt.Errorf("%w: %w", ErrNoCloud, a.linkErr)
+	return fmt.Errorf("%w: %w", ErrNoCloud, a.cloudErr)
 }
 
 // unusableCloud is the error for a cloud that is there but cannot take part, so it does not say that none is.
@@ -355,7 +349,7 @@ type unusableCloud struct{ error }
 func (e unusableCloud) Unwrap() []error { return []error{ErrNoCloud, e.error} }
 
 // fail ends the answer before its end.
-func (a *deviceSession) fail(err error) {
+func (a *deviceAnswer) fail(err error) {
 	a.failure, a.done, a.answer.Reason = err, true, pair.ReasonCancelled
 	a.enqueue(pairEvents{pair.Cancel{}})
 }

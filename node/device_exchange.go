@@ -17,18 +17,18 @@ import (
 
 // This file has the part of an answer that reaches the cloud and listens to it.
 
-// cloudLink is an answer's link to the cloud: how it reaches which replica, and what it knows of it.
-type cloudLink struct {
-	cloud        reachable           // nil for no cloud
-	replicaLink                      // to the replica in use; its link is nil when there is none
-	other        candidate           // another replica that is being asked, too
-	seeks        int                 // how often another one was sought
-	joined       bool                // the pair's machine works over it; what it sends before that is for the replica that was in use before
-	outbox       []transport.Message // what goes out together
-	busy         *transport.Busy     // what the replica in use said last of its queue; nil if it has a place
-	contact      contact
-	linkErr      error     // why the last link ended, or a dial failed
-	earlierStats LinkStats // of the replicas that were in use before
+// cloudState is what an answer knows of the cloud, and how it reaches it.
+type cloudState struct {
+	cloud          reachable           // nil for no cloud
+	replica                            // the one in use; its exchange is nil when there is none
+	other          candidate           // another replica that is being asked, too
+	seeks          int                 // how often another one was sought
+	joined         bool                // the pair's machine works over it; what it sends before that is for the replica that was in use before
+	outbox         []transport.Message // what goes out together
+	busy           *transport.Busy     // what the replica in use said last of its queue; nil if it has a place
+	contact        contact
+	cloudErr       error   // why the last exchange ended, or a dial failed
+	earlierTraffic Traffic // of the replicas that were in use before
 }
 
 // contact is whether an answer could reach the cloud.
@@ -55,8 +55,8 @@ type notifier interface {
 	SendLeaving()
 }
 
-// carrier is the connection below an exchange: a *transport.Conn, or a toy in tests.
-type carrier interface {
+// cloudConn is the connection to a cloud, below an exchange: a *transport.Conn, or a toy in tests.
+type cloudConn interface {
 	LastHeard() time.Time
 	RTT() time.Duration
 	Stats() transport.Stats
@@ -66,7 +66,7 @@ type carrier interface {
 // reachable is a cloud as an answer sees it: a RemoteCloud with the question, or a toy in tests.
 type reachable interface {
 	// open sends the question to the best replica that has none of the addresses.
-	open(ctx context.Context, except ...string) (replicaLink, error)
+	open(ctx context.Context, except ...string) (replica, error)
 	// others reports whether another replica than those at the addresses may have a place.
 	others(at string, also ...string) bool
 	// note keeps what happened at an address, for the next choice.
@@ -75,28 +75,30 @@ type reachable interface {
 
 // What the goroutines that dial and listen post.
 type (
-	replicaLink struct {
-		conn        carrier
-		link        exchange
+	// replica is one that has the question.
+	replica struct {
+		conn        cloudConn
+		exchange    exchange
 		statsBefore transport.Stats // of conn, before this answer
-		addr        string          // the address of the replica
-		reused      bool            // conn is of an earlier answer, so the cloud may have gone since
-		seek        int             // which seek it comes from, if it is to take the place of the one in use; or 0
+		addr        string
+		reused      bool // conn is of an earlier answer, so the cloud may have gone since
+		seek        int  // which seek it comes from, if it is to take the place of the one in use; or 0
 	}
-	linkEnded struct { // link is nil if there never was one
-		link exchange
-		seek int
-		err  error
+	// exchangeEnded has no exchange if a dial failed.
+	exchangeEnded struct {
+		exchange exchange
+		seek     int
+		err      error
 	}
 	received struct {
-		link     exchange
+		exchange exchange
 		messages []transport.Message // that arrived together
 	}
-	// notice is what a cloud without a place says of its queue, several times a second. While a device reads, it grows
+	// busyNotice is what a cloud without a place says of its queue, several times a second. While a device reads, it grows
 	// old, so only the latest counts.
 	busyNotice struct {
-		link   exchange
-		latest atomic.Pointer[transport.Busy] // nil once it is taken
+		exchange exchange
+		latest   atomic.Pointer[transport.Busy] // nil once it is taken
 	}
 )
 
@@ -105,25 +107,36 @@ const (
 	beat       = idle / 3         // silence of the cloud after which the device says that it is still there
 )
 
+// handleAsked takes a replica that has the question: the one to use, or another one that a seek has found.
+func (a *deviceAnswer) handleAsked(r replica) {
+	if r.seek != 0 {
+		a.handleOtherAsked(r)
+		return
+	}
+	a.use(r)
+	a.reportRTT()
+	a.enqueue(presenceEvent{event: presence.Connected})
+}
+
 // use continues with a replica.
-func (c *cloudLink) use(l replicaLink) {
-	c.earlierStats = c.usage()
-	c.replicaLink, c.joined, c.busy, c.linkErr = l, false, nil, nil
-	if !l.reused {
+func (c *cloudState) use(r replica) {
+	c.earlierTraffic = c.traffic()
+	c.replica, c.joined, c.busy, c.cloudErr = r, false, nil, nil
+	if !r.reused {
 		c.contact = contactMade
 	}
 }
 
-// usage is what the answer has cost on the network so far.
-func (c *cloudLink) usage() LinkStats {
+// traffic is what the answer has cost on the network so far.
+func (c *cloudState) traffic() Traffic {
 	if c.conn == nil {
-		return c.earlierStats
+		return c.earlierTraffic
 	}
-	return c.earlierStats.plus(linkStats(c.conn.Stats(), c.statsBefore))
+	return c.earlierTraffic.plus(trafficSince(c.conn.Stats(), c.statsBefore))
 }
 
 // busyText says what a cloud without a place says, and when to come back. It returns "" for one that has a place.
-func (c *cloudLink) busyText() string {
+func (c *cloudState) busyText() string {
 	if c.busy == nil {
 		return ""
 	}
@@ -136,35 +149,35 @@ func (c *cloudLink) busyText() string {
 
 // dial connects, asks the question and listens until the exchange ends. It runs on its own goroutine. seek is the number of
 // the seek, 0 for the replica to use.
-func (a *deviceSession) dial(seek int, except ...string) {
+func (a *deviceAnswer) dial(seek int, except ...string) {
 	ctx, cancel := context.WithTimeout(a.ctx, openWithin)
 	defer cancel()
 	up, err := a.cloud.open(ctx, except...)
 	if err != nil {
-		a.post(linkEnded{seek: seek, err: err})
+		a.post(exchangeEnded{seek: seek, err: err})
 		return
 	}
-	defer up.link.Close()
+	defer up.exchange.Close()
 	up.seek = seek
 	a.post(up)
-	queue := &busyNotice{link: up.link}
+	queue := &busyNotice{exchange: up.exchange}
 	for {
-		m, err := a.hear(up.link)
+		m, err := a.hear(up.exchange)
 		switch busy, ok := m.(transport.Busy); {
 		case err != nil:
-			a.post(linkEnded{link: up.link, seek: seek, err: err})
+			a.post(exchangeEnded{exchange: up.exchange, seek: seek, err: err})
 			return
 		case ok && queue.latest.Swap(&busy) == nil:
-			a.postFrom(up.link, queue)
+			a.postFrom(up.exchange, queue)
 		case m != nil && !ok:
-			a.postFrom(up.link, received{up.link, together(a.ctx, up.link, m)})
+			a.postFrom(up.exchange, received{up.exchange, together(a.ctx, up.exchange, m)})
 		}
 	}
 }
 
-// postFrom posts what came over a link. A device that reads takes nothing from the inbox; where that is full, postFrom shows the
+// postFrom posts what came over an exchange. A device that reads takes nothing from the inbox; where that is full, postFrom shows the
 // cloud meanwhile that the device is there.
-func (a *deviceSession) postFrom(link exchange, event any) {
+func (a *deviceAnswer) postFrom(exchange exchange, event any) {
 	select {
 	case a.inbox <- event:
 		return
@@ -177,7 +190,7 @@ func (a *deviceSession) postFrom(link exchange, event any) {
 		case a.inbox <- event:
 			return
 		case <-still.C:
-			link.Send(transport.Sync{})
+			exchange.Send(transport.Sync{})
 		case <-a.ctx.Done():
 			return
 		}
@@ -187,21 +200,21 @@ func (a *deviceSession) postFrom(link exchange, event any) {
 // hear returns the cloud's next message, or nil after a while of silence. The cloud may be waiting for this side, since a
 // phone can read for minutes. So before it returns nil, hear sends a Sync of an epoch that is over: it changes nothing,
 // and shows that the device is there.
-func (a *deviceSession) hear(link exchange) (transport.Message, error) {
+func (a *deviceAnswer) hear(exchange exchange) (transport.Message, error) {
 	ctx, cancel := context.WithTimeout(a.ctx, beat)
 	defer cancel()
-	m, err := link.Receive(ctx)
+	m, err := exchange.Receive(ctx)
 	if errors.Is(err, context.DeadlineExceeded) && a.ctx.Err() == nil {
-		return nil, link.Send(transport.Sync{})
+		return nil, exchange.Send(transport.Sync{})
 	}
 	return m, err
 }
 
 // together returns a message with those that have arrived behind it.
-func together(ctx context.Context, link exchange, m transport.Message) []transport.Message {
+func together(ctx context.Context, exchange exchange, m transport.Message) []transport.Message {
 	all := []transport.Message{m}
-	for link.More() && len(all) < inboxSize {
-		m, err := link.Receive(ctx)
+	for exchange.More() && len(all) < inboxSize {
+		m, err := exchange.Receive(ctx)
 		if err != nil {
 			break // the next Receive says so again
 		}
@@ -211,16 +224,16 @@ func together(ctx context.Context, link exchange, m transport.Message) []transpo
 }
 
 // post puts something into the inbox, unless the answer is over.
-func (a *deviceSession) post(event any) {
+func (a *deviceAnswer) post(event any) {
 	select {
 	case a.inbox <- event:
 	case <-a.ctx.Done():
 	}
 }
 
-// move takes the connection to a new socket if the cloud can be reached from there in time. Otherwise the connection
+// migrate takes the connection to a new socket if the cloud can be reached from there in time. Otherwise the connection
 // stays where it is.
-func (a *deviceSession) move(conn carrier, within time.Duration) {
+func (a *deviceAnswer) migrate(conn cloudConn, within time.Duration) {
 	ctx, cancel := context.WithTimeout(a.ctx, within)
 	defer cancel()
 	if err := conn.Migrate(ctx, nil); err != nil {
@@ -233,21 +246,21 @@ func (a *deviceSession) move(conn carrier, within time.Duration) {
 // fromCloud is what came from a cloud: messages for the machine, which takes those together that arrived together, or
 // another one.
 type fromCloud struct {
-	link    exchange
-	events  []pair.Event // what those for the machine tell it
-	message transport.Message
+	exchange exchange
+	events   []pair.Event // what those for the machine tell it
+	message  transport.Message
 }
 
-// unpack queues what arrived on a link.
-func (a *deviceSession) unpack(in received) {
-	if in.link == a.link {
+// unpack queues what arrived on an exchange.
+func (a *deviceAnswer) unpack(in received) {
+	if in.exchange == a.exchange {
 		a.contact = contactMade
 		a.enqueue(presenceEvent{event: presence.Heard})
 	}
 	var events []pair.Event
 	pass := func() {
 		if len(events) > 0 {
-			a.enqueue(fromCloud{link: in.link, events: events})
+			a.enqueue(fromCloud{exchange: in.exchange, events: events})
 		}
 		events = nil
 	}
@@ -257,26 +270,26 @@ func (a *deviceSession) unpack(in received) {
 			continue
 		}
 		pass()
-		a.enqueue(fromCloud{link: in.link, message: m})
+		a.enqueue(fromCloud{exchange: in.exchange, message: m})
 	}
 	pass()
 }
 
-// handleFromCloud handles what a cloud said, unless its link was given up.
-func (a *deviceSession) handleFromCloud(m fromCloud) {
+// handleFromCloud handles what a cloud said, unless its exchange was given up.
+func (a *deviceAnswer) handleFromCloud(m fromCloud) {
 	switch {
-	case m.link == a.link && m.message != nil:
+	case m.exchange == a.exchange && m.message != nil:
 		a.handleMessage(m.message)
-	case m.link == a.link:
+	case m.exchange == a.exchange:
 		for _, e := range m.events {
 			if d, ok := e.(pair.PeerDraft); ok {
 				a.record.draft(tandem.Cloud, d.Draft)
 			}
 		}
 		a.step(m.events...)
-	case m.link == a.other.link && m.message != nil:
+	case m.exchange == a.other.exchange && m.message != nil:
 		a.handleOtherMessage(m.message)
-	case m.link == a.other.link:
+	case m.exchange == a.other.exchange:
 		a.log.Warn("unexpected message before the cloud was ready", "type", fmt.Sprintf("%T", m.events[0]))
 	}
 }
@@ -303,7 +316,7 @@ func pairEvent(m transport.Message) pair.Event {
 }
 
 // handleMessage handles another message of the cloud.
-func (a *deviceSession) handleMessage(m transport.Message) {
+func (a *deviceAnswer) handleMessage(m transport.Message) {
 	switch m := m.(type) {
 	case transport.Busy:
 		if a.answer.Waited == 0 {
@@ -334,9 +347,9 @@ func (a *deviceSession) handleMessage(m transport.Message) {
 }
 
 // handleFail handles the cloud's refusal of the question.
-func (a *deviceSession) handleFail(m transport.Fail) {
-	a.link.Close() // nothing that it says later is of use
-	a.link, a.linkErr = nil, &transport.RefusedError{Reason: m.Text}
+func (a *deviceAnswer) handleFail(m transport.Fail) {
+	a.exchange.Close() // nothing that it says later is of use
+	a.exchange, a.cloudErr = nil, &transport.RefusedError{Reason: m.Text}
 	why := "the cloud cannot take part: " + m.Text
 	if !m.Again {
 		a.leave(why)
@@ -348,29 +361,29 @@ func (a *deviceSession) handleFail(m transport.Fail) {
 }
 
 // leave parts from a cloud that is there, for good.
-func (a *deviceSession) leave(why string) {
+func (a *deviceAnswer) leave(why string) {
 	a.enqueue(presenceEvent{event: presence.Mismatch, cause: &cause{text: why, tokens: len(a.answer.Tokens), always: true}})
 }
 
-// handleLinkEnded handles the end of a link or a failed dial.
-func (a *deviceSession) handleLinkEnded(u linkEnded) {
+// handleExchangeEnded handles the end of an exchange or a failed dial.
+func (a *deviceAnswer) handleExchangeEnded(u exchangeEnded) {
 	switch {
 	case a.done:
 		return
-	case u.link == nil && u.seek != 0 && !a.expectsSeek(u.seek):
+	case u.exchange == nil && u.seek != 0 && !a.expectsSeek(u.seek):
 		return // it was given up
-	case u.link == nil && u.seek != 0, u.link != nil && u.link == a.other.link:
+	case u.exchange == nil && u.seek != 0, u.exchange != nil && u.exchange == a.other.exchange:
 		a.log.Info("another replica cannot take the question", "error", u.err)
 		a.loseOther()
 		return
-	case u.link != a.link:
+	case u.exchange != a.exchange:
 		return
 	}
-	if u.link != nil {
+	if u.exchange != nil {
 		a.cloud.note(a.addr, replicas.Lost, 0)
 		a.reportOthers()
 	}
-	a.link, a.linkErr = nil, u.err
+	a.exchange, a.cloudErr = nil, u.err
 	var differ *transport.MismatchError
 	var stranger *transport.NotPairedError
 	switch {
@@ -378,7 +391,7 @@ func (a *deviceSession) handleLinkEnded(u linkEnded) {
 		a.leave(differ.Error())
 	case errors.As(u.err, &stranger):
 		a.leave(fmt.Sprintf("the cloud refuses this device: %v (\"cloud pair\" there, then \"edge pair CODE\" here)", stranger))
-	case u.link == nil:
+	case u.exchange == nil:
 		a.log.Info("cannot reach the cloud", "error", u.err)
 		a.enqueue(presenceEvent{event: presence.Failed})
 	default:
@@ -388,22 +401,22 @@ func (a *deviceSession) handleLinkEnded(u linkEnded) {
 }
 
 // send queues m for flush: the drafts of one pass share a datagram.
-func (c *cloudLink) send(m transport.Message) { c.outbox = append(c.outbox, m) }
+func (c *cloudState) send(m transport.Message) { c.outbox = append(c.outbox, m) }
 
-// flush sends what is queued. If a link fails, its listener reports that.
-func (a *deviceSession) flush() {
+// flush sends what is queued. If the exchange fails, its listener reports that.
+func (a *deviceAnswer) flush() {
 	out := a.outbox
-	if a.outbox = nil; a.link == nil || !a.joined || len(out) == 0 {
+	if a.outbox = nil; a.exchange == nil || !a.joined || len(out) == 0 {
 		return
 	}
-	if err := a.link.Send(out...); err != nil {
+	if err := a.exchange.Send(out...); err != nil {
 		a.log.Debug("send", "error", err)
 	}
 }
 
 // reportRTT passes the round-trip time to the machine.
-func (a *deviceSession) reportRTT() {
-	if a.link == nil {
+func (a *deviceAnswer) reportRTT() {
+	if a.exchange == nil {
 		return
 	}
 	rtt := a.conn.RTT()
@@ -414,8 +427,8 @@ func (a *deviceSession) reportRTT() {
 	a.enqueue(pairEvents{pair.Measured{RTT: rtt}})
 }
 
-// reportEcho counts echoes on the link as signs of life.
-func (a *deviceSession) reportEcho() {
+// reportEcho counts echoes on the connection as signs of life.
+func (a *deviceAnswer) reportEcho() {
 	if a.conn != nil && a.presence != nil {
 		if age := time.Since(a.conn.LastHeard()); age < a.patience.Silent/2 {
 			a.enqueue(presenceEvent{event: presence.Heard, ago: age})

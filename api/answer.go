@@ -130,12 +130,12 @@ func (s *Server) extra(q Query, a node.Answer) extra {
 		}
 	}
 	for _, t := range a.Tokens {
-		e.Tokens = append(e.Tokens, infoOf(t))
+		e.Tokens = append(e.Tokens, tokenInfoOf(t))
 	}
 	return e
 }
 
-func infoOf(t node.Token) tokenInfo {
+func tokenInfoOf(t node.Token) tokenInfo {
 	return tokenInfo{t.Text, t.By.String(), t.Alone, tandem.Milliseconds(t.At)}
 }
 

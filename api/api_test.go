@@ -27,6 +27,7 @@ import (
 	"tandem"
 	"tandem/internal/tinymodel"
 	"tandem/model"
+	"tandem/model/sample"
 	"tandem/model/tokenizer"
 	"tandem/node"
 	"tandem/npu/native"
@@ -401,14 +402,12 @@ func TestStopStrings(t *testing.T) {
 			}
 		}
 		for size := 1; size <= len(c.text)+1; size++ {
-			cut, got := cutter{stops: c.stops}, ""
+			out := output{stop: sample.NewStopFilter(c.stops), emit: func(string, []node.Token) {}}
 			for piece := range slices.Chunk([]byte(c.text), size) {
-				if !cut.done {
-					got += cut.add(string(piece))
-				}
+				out.add(node.Token{Text: string(piece)})
 			}
-			got += cut.rest()
-			if got != want[:from] {
+			out.show(out.stop.Flush())
+			if got := out.shown.String(); got != want[:from] {
 				t.Errorf("%q with %q in pieces of %d: %q, want %q", c.text, c.stops, size, got, want[:from])
 			}
 		}

@@ -201,7 +201,7 @@ func passes(a *cli.App, m *model.Model, device *phone.Device) ([]float64, error)
 
 // finish says why the answer ended, in the words of sample.Reason.
 func finish(f *sample.StopFilter, s dllm.Stats) sample.Reason {
-	if _, stopped := f.Write(""); stopped {
+	if f.Stopped() {
 		return sample.Stopped
 	}
 	switch s.Ended {

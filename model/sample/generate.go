@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"tandem"
@@ -299,60 +298,4 @@ func (g *generation) next(before model.Input) model.Input {
 		}
 	}
 	return in
-}
-
-// A StopFilter passes on generated text up to the first of some strings. It holds back text that may be the beginning
-// of one.
-type StopFilter struct {
-	stops []string
-	held  string
-	done  bool
-}
-
-// NewStopFilter returns a filter for some strings. Empty ones are ignored.
-func NewStopFilter(stops []string) *StopFilter {
-	f := &StopFilter{}
-	for _, s := range stops {
-		if s != "" {
-			f.stops = append(f.stops, s)
-		}
-	}
-	return f
-}
-
-// Write receives generated text. It returns the text that can be shown, and whether a stop string was reached. After
-// that, all text is dropped.
-func (f *StopFilter) Write(text string) (show string, stopped bool) {
-	if f.done {
-		return "", true
-	}
-	f.held += text
-	first := len(f.held)
-	for _, s := range f.stops {
-		if i := strings.Index(f.held, s); i >= 0 && i < first {
-			first, f.done = i, true
-		}
-	}
-	if f.done {
-		show, f.held = f.held[:first], ""
-		return show, true
-	}
-	keep := 0
-	for _, s := range f.stops {
-		for n := min(len(s)-1, len(f.held)); n > keep; n-- {
-			if strings.HasSuffix(f.held, s[:n]) {
-				keep = n
-			}
-		}
-	}
-	cut := len(f.held) - keep
-	show, f.held = f.held[:cut], f.held[cut:]
-	return show, false
-}
-
-// Flush returns the text that is held back. It is called at the end of a generation.
-func (f *StopFilter) Flush() string {
-	show := f.held
-	f.held = ""
-	return show
 }

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"tandem"
 	"tandem/internal/tinymodel"
 	"tandem/model"
@@ -98,45 +96,6 @@ func TestGenerateEnds(t *testing.T) {
 	})
 	if !errors.Is(err, context.Canceled) || n != 3 {
 		t.Errorf("cancelled: %v after %d tokens", err, n)
-	}
-}
-
-func TestStopFilter(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.StringOfN(rapid.SampledFrom([]rune("abé")), 0, 20, -1).Draw(t, "text")
-		stops := rapid.SliceOfN(rapid.StringOfN(rapid.SampledFrom([]rune("abé")), 0, 4, -1), 0, 3).Draw(t, "stops")
-		f, got, stopped := NewStopFilter(stops), "", false
-		for _, r := range text {
-			show, stop := f.Write(string(r))
-			got += show
-			if stop {
-				stopped = true
-				break
-			}
-		}
-		if !stopped {
-			got += f.Flush()
-		}
-		// Characters arrive one by one, so the stop string that is complete first decides.
-		want, end := text, len(text)+1
-		for _, s := range stops {
-			if i := strings.Index(text, s); s != "" && i >= 0 && (i+len(s) < end || i+len(s) == end && i < len(want)) {
-				want, end = text[:i], i+len(s)
-			}
-		}
-		if got != want || stopped != (want != text) && want != text {
-			t.Fatalf("%q with stops %q shows %q, want %q", text, stops, got, want)
-		}
-	})
-	f := NewStopFilter([]string{"###"})
-	if show, stopped := f.Write("an#swer##"); show != "an#swer" || stopped {
-		t.Errorf("%q %v", show, stopped)
-	}
-	if show, stopped := f.Write("# more"); show != "" || !stopped {
-		t.Errorf("%q %v", show, stopped)
-	}
-	if show, stopped := f.Write("more"); show != "" || !stopped {
-		t.Errorf("%q %v", show, stopped)
 	}
 }
 

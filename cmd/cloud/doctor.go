@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/doctor"
 	"tandem/transport"
 )
 
 type doctorCmd struct {
-	cli.DoctorFlags
+	doctor.Flags
 	Listen string `help:"UDP address to check. Default: that of the running server of this user, or port 4433 on all addresses." placeholder:"HOST:PORT"`
 	serviceFlag
 }
@@ -26,54 +27,54 @@ Each line is ok, a note (something to know) or broken. The exit code is 1 if any
 }
 
 func (c *doctorCmd) Run(a *cli.App) error {
-	return a.Doctor(c.DoctorFlags, func() []cli.Check {
-		return append([]cli.Check{c.port(a.ServerAddress()), devices(a, c.Service)}, replicas(c.Service)...)
+	return doctor.Run(a, c.Flags, func() []doctor.Check {
+		return append([]doctor.Check{c.port(a.ServerAddress()), devices(a, c.Service)}, replicas(c.Service)...)
 	})
 }
 
 // port tries to listen at the address. running is where a server of this user listens, "" for none.
-func (c *doctorCmd) port(running string) cli.Check {
+func (c *doctorCmd) port(running string) doctor.Check {
 	if running != "" && (c.Listen == "" || c.Listen == running) {
-		return cli.Check{Name: "port", State: cli.OK, Detail: fmt.Sprintf("cloud serve runs on UDP %s", running)}
+		return doctor.Check{Name: "port", State: doctor.OK, Detail: fmt.Sprintf("cloud serve runs on UDP %s", running)}
 	}
 	at := cmp.Or(c.Listen, ":"+defaultPort)
 	conn, err := net.ListenPacket("udp", at)
 	if err != nil {
-		return cli.Check{Name: "port", State: cli.Noted, Detail: err.Error(), Hint: "is cloud serve already running? If not, choose another port: cloud serve --listen"}
+		return doctor.Check{Name: "port", State: doctor.Noted, Detail: err.Error(), Hint: "is cloud serve already running? If not, choose another port: cloud serve --listen"}
 	}
 	conn.Close()
-	return cli.Check{Name: "port", State: cli.OK, Detail: fmt.Sprintf("UDP %s is free", at)}
+	return doctor.Check{Name: "port", State: doctor.OK, Detail: fmt.Sprintf("UDP %s is free", at)}
 }
 
-func devices(a *cli.App, folder cli.SharedFolder) cli.Check {
+func devices(a *cli.App, folder cli.SharedFolder) doctor.Check {
 	dirs, err := a.Dirs()
 	if err != nil {
-		return cli.Check{Name: "devices", State: cli.Broken, Detail: err.Error()}
+		return doctor.Check{Name: "devices", State: doctor.Broken, Detail: err.Error()}
 	}
 	list, err := transport.OpenPeers(folder.Peers(dirs)).List()
 	switch {
 	case err != nil:
-		return cli.Check{Name: "devices", State: cli.Broken, Detail: err.Error()}
+		return doctor.Check{Name: "devices", State: doctor.Broken, Detail: err.Error()}
 	case len(list) == 0:
-		return cli.Check{Name: "devices", State: cli.Noted, Detail: "none is paired", Hint: "cloud pair"}
+		return doctor.Check{Name: "devices", State: doctor.Noted, Detail: "none is paired", Hint: "cloud pair"}
 	}
-	return cli.Check{Name: "devices", State: cli.OK, Detail: fmt.Sprintf("%d paired", len(list))}
+	return doctor.Check{Name: "devices", State: doctor.OK, Detail: fmt.Sprintf("%d paired", len(list))}
 }
 
 // replicas lists the running replicas that share the folder, if there is one.
-func replicas(folder cli.SharedFolder) []cli.Check {
+func replicas(folder cli.SharedFolder) []doctor.Check {
 	if folder == "" {
 		return nil
 	}
 	if err := folder.Check(); err != nil {
-		return []cli.Check{{Name: "service", State: cli.Broken, Detail: err.Error()}}
+		return []doctor.Check{{Name: "service", State: doctor.Broken, Detail: err.Error()}}
 	}
 	list, err := folder.Replicas().List()
 	switch {
 	case err != nil:
-		return []cli.Check{{Name: "replicas", State: cli.Broken, Detail: err.Error()}}
+		return []doctor.Check{{Name: "replicas", State: doctor.Broken, Detail: err.Error()}}
 	case len(list) == 0:
-		return []cli.Check{{Name: "replicas", State: cli.Noted, Detail: "none is running", Hint: "cloud serve --service " + string(folder)}}
+		return []doctor.Check{{Name: "replicas", State: doctor.Noted, Detail: "none is running", Hint: "cloud serve --service " + string(folder)}}
 	}
-	return []cli.Check{{Name: "replicas", State: cli.OK, Detail: fmt.Sprintf("%d run: %s", len(list), strings.Join(list, ", ")), Data: list}}
+	return []doctor.Check{{Name: "replicas", State: doctor.OK, Detail: fmt.Sprintf("%d run: %s", len(list), strings.Join(list, ", ")), Data: list}}
 }

@@ -8,6 +8,7 @@ import (
 
 	"tandem/api"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/model"
 	"tandem/model/remote"
 )
@@ -28,7 +29,7 @@ func (c *serveCmd) open(a *cli.App) (m *model.Model, engine *remote.Server, done
 		}
 		return m, nil, m.Close, nil
 	}
-	path, err := a.FindModel(c.Model)
+	path, err := modelcmd.Find(a, c.Model)
 	switch {
 	case err != nil:
 		return nil, nil, nil, err

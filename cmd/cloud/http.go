@@ -11,6 +11,7 @@ import (
 	"tandem/api"
 	"tandem/api/page"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/cmd/internal/server"
 	"tandem/decoder"
 	"tandem/node"
@@ -47,7 +48,7 @@ func (w web) close() error {
 
 // serveHTTP starts to answer over HTTP, if the flags ask for it, until it is told to end. Answers may
 // continue for as long as drain after the program is told to end; new requests are then refused.
-func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, m cli.ModelFlags, metrics *server.Metrics, drain time.Duration) (w web, err error) {
+func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, m modelcmd.ModelFlags, metrics *server.Metrics, drain time.Duration) (w web, err error) {
 	if f.HTTP == "" {
 		return w, nil
 	}
@@ -60,9 +61,9 @@ func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, m cli.ModelFlags, me
 	if err != nil {
 		return w, err
 	}
-	documents := cli.DecoderDocuments
+	documents := modelcmd.DecoderDocuments
 	if local.Reader != nil {
-		documents = cli.SpanDocuments
+		documents = modelcmd.SpanDocuments
 	}
 	cfg := api.Config{
 		Answers: answers, Model: server.ModelInfo(local.Model, local.Reader, m.Model), Tokens: local.Model.Tokenizer(), Pointing: local.Reader != nil,

@@ -6,20 +6,21 @@ import (
 	"os"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 )
 
 type grammar struct {
 	cli.Globals
 
-	Serve  serveCmd      `cmd:"" help:"Answer together with paired devices."`
-	Pair   pairCmd       `cmd:"" help:"Print a code that pairs one device."`
-	Index  cli.IndexCmd  `cmd:"" help:"Add, list and remove the documents that this side answers from."`
-	Ps     cli.PsCmd     `cmd:"" help:"List running programs that answer questions."`
-	Models cli.ModelsCmd `cmd:"" help:"List, fetch, convert and remove models."`
-	Doctor doctorCmd     `cmd:"" help:"Check this machine, the model and the index."`
-	Health healthCmd     `cmd:"" help:"Ask whether a server answers, for containers and monitors."`
+	Serve  serveCmd     `cmd:"" help:"Answer together with paired devices."`
+	Pair   pairCmd      `cmd:"" help:"Print a code that pairs one device."`
+	Index  cli.IndexCmd `cmd:"" help:"Add, list and remove the documents that this side answers from."`
+	Ps     cli.PsCmd    `cmd:"" help:"List running programs that answer questions."`
+	Models modelcmd.Cmd `cmd:"" help:"List, fetch, convert and remove models."`
+	Doctor doctorCmd    `cmd:"" help:"Check this machine, the model and the index."`
+	Health healthCmd    `cmd:"" help:"Ask whether a server answers, for containers and monitors."`
 
-	cli.ModelAliases
+	modelcmd.Shortcuts
 	cli.ProgramCmds
 }
 

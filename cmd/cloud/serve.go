@@ -9,6 +9,7 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/cmd/internal/server"
 	"tandem/decoder"
 	"tandem/node"
@@ -23,16 +24,16 @@ const defaultPort = "4433"
 const defaultTokens = 256
 
 type serveCmd struct {
-	cli.PassageFlags `group:"Documents:"`
-	cli.IndexFlag    `group:"Documents:"`
-	cli.ScorerFlag   `group:"Documents:"`
-	cli.ModelFlags   `group:"Model:"`
-	engineFlags      `group:"Model:"`
-	cli.LoraFlags    `group:"Model:"`
-	cli.DraftFlags   `group:"Model:"`
-	cli.ReaderFlags  `group:"Model:"`
-	cli.CacheFlags   `group:"Model:"`
-	cli.BucketFlag   `group:"Model:"`
+	cli.PassageFlags     `group:"Documents:"`
+	cli.IndexFlag        `group:"Documents:"`
+	modelcmd.ScorerFlag  `group:"Documents:"`
+	modelcmd.ModelFlags  `group:"Model:"`
+	engineFlags          `group:"Model:"`
+	modelcmd.LoraFlags   `group:"Model:"`
+	modelcmd.DraftFlags  `group:"Model:"`
+	modelcmd.ReaderFlags `group:"Model:"`
+	cli.CacheFlags       `group:"Model:"`
+	cli.BucketFlag       `group:"Model:"`
 
 	Listen         string        `help:"UDP address to listen on. Default: port 4433 on all addresses." default:":4433" placeholder:"HOST:PORT"`
 	Public         string        `help:"Serve this folder instead of the index. It is read when the server starts." type:"existingdir" placeholder:"DIR"`
@@ -275,7 +276,7 @@ func (c *serveCmd) warn(a *cli.App, cloud *node.Cloud, peers *transport.Peers) {
 		a.Log.Warn("every question will be refused: raise --kv-memory", "reason", err)
 		return
 	}
-	s.Documents, s.MaxTokens = cli.DecoderDocuments, min(defaultTokens, c.MaxTokens)
+	s.Documents, s.MaxTokens = modelcmd.DecoderDocuments, min(defaultTokens, c.MaxTokens)
 	if err := cloud.Fits(q, s); err != nil {
 		a.Log.Warn("questions with the devices' usual settings will be refused: raise --kv-memory", "reason", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/examples"
 	"tandem/model"
 	"tandem/model/remote"
@@ -65,7 +66,7 @@ func (c *serveCmd) side(a *cli.App, m *model.Model, engine *remote.Server) (s si
 	if err := c.UseBucket(a, kv); err != nil {
 		return s, err
 	}
-	s.Local, s.model = cli.NewLocal(m, pointing, s.docs, kv), cli.AnswererName(m, pointing)
+	s.Local, s.model = modelcmd.NewLocal(m, pointing, s.docs, kv), modelcmd.AnswererName(m, pointing)
 	s.Adapter = adapter
 	if engine != nil {
 		s.Passes = engine

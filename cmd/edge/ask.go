@@ -63,7 +63,7 @@ func (c *askCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	c.show = c.showFlags
-	s, err := c.open(a)
+	s, err := openSession(a, c.answerFlags)
 	if err != nil {
 		return err
 	}

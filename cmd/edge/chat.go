@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/cmd/internal/prompt"
 	"tandem/model/chat"
 	"tandem/node"
@@ -48,7 +49,7 @@ func (c *chatCmd) Run(a *cli.App) (err error) {
 		return fmt.Errorf("--turns %d: want 0 or more", c.Turns)
 	}
 	c.show = c.showFlags
-	s, err := c.open(a)
+	s, err := openSession(a, c.answerFlags)
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func (c *chatCmd) Run(a *cli.App) (err error) {
 	if t.person && !a.Globals.JSON {
 		a.Remark("%s", a.Faint("Ask away: ")+s.sidesToAsk()+a.Faint(". /help lists commands, Ctrl-D ends."))
 	}
-	defer a.Register(cli.Process{Command: "chat", Model: cli.AnswererName(s.model, s.reader), Documents: s.answersFrom()})()
+	defer a.Register(cli.Process{Command: "chat", Model: modelcmd.AnswererName(s.model, s.reader), Documents: s.answersFrom()})()
 	return t.run(read)
 }
 

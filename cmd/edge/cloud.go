@@ -10,34 +10,34 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
-	"tandem/decoder/kvstore"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/examples"
-	"tandem/netem"
 	"tandem/node"
 	"tandem/retrieval/search"
 	"tandem/transport"
 )
 
-// cloudLink is the cloud of a session, and how it is reached. The zero value is none.
-type cloudLink struct {
+// askedCloud is the cloud that a session asks, and how it is reached. The zero value is none.
+type askedCloud struct {
 	name     string       // for messages
 	invented bool         // it is in this process and answers from the sample documents
 	peer     transport.ID // of a paired cloud; zero for the one in this process
 
-	tickets *transport.Tickets                           // kept on disk; nil for the cloud in this process
-	through func(answerFlags, *relays) *node.RemoteCloud // the cloud over the path of the flags; nil without a cloud
+	tickets *transport.Tickets              // kept on disk; nil for the cloud in this process
+	over    func(*network) *node.RemoteCloud // the cloud as it is reached over a network; nil without a cloud
 }
 
 // paired reports whether the cloud is one that was paired.
-func (c cloudLink) paired() bool { return c.peer != transport.ID{} }
+func (c askedCloud) paired() bool { return c.peer != transport.ID{} }
 
-// pairUp prepares to reach the cloud, unless the flags keep the device alone.
-func (f answerFlags) pairUp(a *cli.App, s *session, kv *kvstore.Store) error {
+// openCloud prepares to reach the cloud, unless the flags keep the device alone.
+func (s *session) openCloud() error {
+	f := s.flags
 	if f.fetches() && !s.own.sample {
 		return fmt.Errorf("--method %s: it sends documents, so it runs on the sample documents only; leave out --notes, or use another method", f.Method)
 	}
 	if !f.LocalOnly && f.Side != "device" {
-		if err := f.reach(a, s, kv); err != nil {
+		if err := s.findCloud(); err != nil {
 			return err
 		}
 	}
@@ -47,28 +47,29 @@ func (f answerFlags) pairUp(a *cli.App, s *session, kv *kvstore.Store) error {
 	return nil
 }
 
-// reach finds the cloud: the one that --cloud names, the one paired last, or the sample inside this process. A user with
+// findCloud finds the cloud: the one that --cloud names, the one paired last, or the sample inside this process. A user with
 // documents of their own and no cloud gets answers from these alone, not from the sample's invented town.
-func (f answerFlags) reach(a *cli.App, s *session, kv *kvstore.Store) error {
+func (s *session) findCloud() error {
+	f := s.flags
 	if f.Cloud == "sample" || f.Public != "" || f.Sample && f.Cloud == "" {
-		return f.embed(a, s, kv)
+		return s.embedCloud()
 	}
-	peer, err := f.paired(a)
+	peer, err := f.paired(s.app)
 	if err != nil {
 		return err
 	}
 	if peer != nil {
-		return f.remote(a, s, *peer)
+		return s.useRemote(*peer)
 	}
 	own := !s.own.sample
 	if f.Side == "cloud" && f.Notes == "" { // then no documents are open here
-		if own, err = a.HasIndex(); err != nil {
+		if own, err = s.app.HasIndex(); err != nil {
 			return err
 		}
 	}
 	switch {
 	case !own:
-		return f.embed(a, s, kv)
+		return s.embedCloud()
 	case f.Side == "cloud":
 		return errors.New("--side cloud: no cloud is paired; pair one (cloud pair there, then: edge pair CODE), or ask the sample cloud with --sample")
 	}
@@ -99,9 +100,9 @@ func (f answerFlags) paired(a *cli.App) (*transport.Peer, error) {
 	return nil, nil
 }
 
-// remote makes the device dial a paired cloud.
-func (f answerFlags) remote(a *cli.App, s *session, peer transport.Peer) error {
-	dirs, err := a.Dirs()
+// useRemote makes the device dial a paired cloud.
+func (s *session) useRemote(peer transport.Peer) error {
+	dirs, err := s.app.Dirs()
 	if err != nil {
 		return err
 	}
@@ -110,7 +111,7 @@ func (f answerFlags) remote(a *cli.App, s *session, peer transport.Peer) error {
 		return err
 	}
 	if peer.Private {
-		if !f.canBePrivate() {
+		if !s.flags.canBePrivate() {
 			return fmt.Errorf("%s is a private cloud, and that sets --placement, --coupling and --method: leave them out (edge pair --open-for %s allows drafts again)", cli.Escape(peer.Name), peer.ID.Short())
 		}
 		s.device.Private = true
@@ -118,24 +119,24 @@ func (f answerFlags) remote(a *cli.App, s *session, peer transport.Peer) error {
 	}
 	s.cloud.name, s.cloud.peer = peer.Name, peer.ID
 	s.cloud.tickets = transport.OpenTickets(dirs.Sessions())
-	s.cloud.through = func(f answerFlags, p *relays) *node.RemoteCloud { return f.service(s, p, id, peer) }
-	s.device.Cloud = s.cloud.through(f, &s.relays)
+	s.cloud.over = func(n *network) *node.RemoteCloud { return s.service(n, id, peer) }
+	s.device.Cloud = s.cloud.over(&s.network)
 	return nil
 }
 
-// service returns a paired cloud with all its replicas.
-func (f answerFlags) service(s *session, p *relays, id transport.Identity, peer transport.Peer) *node.RemoteCloud {
+// service returns a paired cloud with all its replicas, reached over a network.
+func (s *session) service(n *network, id transport.Identity, peer transport.Peer) *node.RemoteCloud {
 	v := node.NewRemoteCloud(func(ctx context.Context, address string) (*transport.Conn, error) {
-		return f.dial(ctx, s, p, id, peer.ID, address)
+		return s.dial(ctx, n, id, peer.ID, address)
 	}, binary.BigEndian.Uint64(id.ID[:]), peer.Addresses()...)
 	v.Probe = func(ctx context.Context, address string) (time.Duration, error) {
-		at, err := f.path(p, address)
+		at, err := n.route(address)
 		if err != nil {
 			return 0, err
 		}
 		return transport.Probe(ctx, at)
 	}
-	if v.Only = slices.Equal(peer.Addrs, []string{f.Cloud}); !v.Only {
+	if v.Only = slices.Equal(peer.Addrs, []string{s.flags.Cloud}); !v.Only {
 		v.Announced = func(addresses []string) { s.announced(peer.ID, addresses) }
 	}
 	return v
@@ -157,10 +158,10 @@ func (s *session) announced(id transport.ID, addresses []string) {
 	}
 }
 
-// embed starts a cloud inside this process. The device reaches it over QUIC on the loopback interface, with the same
+// embedCloud starts a cloud inside this process. The device reaches it over QUIC on the loopback interface, with the same
 // handshake and the same messages as any other cloud.
-func (f answerFlags) embed(a *cli.App, s *session, kv *kvstore.Store) error {
-	local, err := f.embeddedSide(a, s, kv)
+func (s *session) embedCloud() error {
+	local, err := s.embeddedSide()
 	if err != nil {
 		return err
 	}
@@ -177,30 +178,31 @@ func (f answerFlags) embed(a *cli.App, s *session, kv *kvstore.Store) error {
 		Peers:    transport.NewPeers(deviceID.ID),
 		Hello:    local.Hello(tandem.Cloud, cli.Version(), "sample cloud"),
 		Limits:   transport.Limits{Exchanges: node.Exchanges(0)},
-		Log:      a.Log,
+		Log:      s.app.Log,
 	})
 	if err != nil {
 		return fmt.Errorf("start the sample cloud: %w", err)
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(a))
+	ctx, cancel := context.WithCancel(context.WithoutCancel(s.app))
 	done := make(chan error, 1)
-	cloud := node.NewCloud(node.CloudConfig{Local: local, Titles: true, Quotes: true, GiveDocuments: f.SendDocuments, Log: a.Log.With("side", "cloud")})
+	cloud := node.NewCloud(node.CloudConfig{Local: local, Titles: true, Quotes: true, GiveDocuments: s.flags.SendDocuments, Log: s.app.Log.With("side", "cloud")})
 	go func() { done <- cloud.Serve(ctx, listener) }()
 	s.closers = append(s.closers, func() error {
 		cancel()
 		return errors.Join(listener.Close(), <-done)
 	})
-	s.cloud.through = func(f answerFlags, p *relays) *node.RemoteCloud {
+	s.cloud.over = func(n *network) *node.RemoteCloud {
 		return node.NewRemoteCloud(func(ctx context.Context, address string) (*transport.Conn, error) {
-			return f.dial(ctx, s, p, deviceID, cloudID.ID, address)
+			return s.dial(ctx, n, deviceID, cloudID.ID, address)
 		}, 0, listener.Addr().String())
 	}
-	s.device.Cloud = s.cloud.through(f, &s.relays)
+	s.device.Cloud = s.cloud.over(&s.network)
 	return nil
 }
 
 // embeddedSide opens what the cloud inside this process answers with.
-func (f answerFlags) embeddedSide(a *cli.App, s *session, kv *kvstore.Store) (local node.Local, err error) {
+func (s *session) embeddedSide() (local node.Local, err error) {
+	a, f := s.app, s.flags
 	if f.fetches() && f.Public != "" {
 		return local, fmt.Errorf("--method %s: it sends documents, so it runs on the sample documents only; leave out --public", f.Method)
 	}
@@ -209,11 +211,11 @@ func (f answerFlags) embeddedSide(a *cli.App, s *session, kv *kvstore.Store) (lo
 		return local, err
 	}
 	s.closers.add(docs)
-	m, err := f.cloudModel(a, s)
+	m, err := s.cloudModel()
 	if err != nil {
 		return local, err
 	}
-	local = cli.NewLocal(m, s.reader, docs, kv)
+	local = modelcmd.NewLocal(m, s.reader, docs, s.kv)
 	if local.Draft, err = f.drafts().Drafters(); err != nil {
 		return local, err
 	}
@@ -234,9 +236,9 @@ func (f answerFlags) publicDocuments(a *cli.App) (*search.Index, error) {
 	return cli.IndexSample(a, examples.Public, f.PassageFlags)
 }
 
-// dial connects to the cloud with the key peer at address, through an emulated network if the flags ask for one.
-func (f answerFlags) dial(ctx context.Context, s *session, p *relays, id transport.Identity, peer transport.ID, address string) (*transport.Conn, error) {
-	address, err := f.path(p, address)
+// dial connects to the cloud with the key peer at address, over a network.
+func (s *session) dial(ctx context.Context, n *network, id transport.Identity, peer transport.ID, address string) (*transport.Conn, error) {
+	address, err := n.route(address)
 	if err != nil {
 		return nil, err
 	}
@@ -244,22 +246,10 @@ func (f answerFlags) dial(ctx context.Context, s *session, p *relays, id transpo
 		Identity: id,
 		Peer:     peer,
 		Eager:    true,
-		Tickets:  s.cloud.tickets,
+		Tickets: s.cloud.tickets,
 		Hello:    s.device.Local.Hello(tandem.Device, cli.Version(), cli.HostName("edge")),
 		Log:      s.app.Log,
 	})
-}
-
-// path returns where to send what is for address: to an emulated network if the flags ask for one.
-func (f answerFlags) path(p *relays, address string) (string, error) {
-	if f.RTT == 0 && f.Loss == 0 {
-		return address, nil
-	}
-	through, err := p.relay(address, netem.Config{Delay: f.RTT / 2, Loss: f.Loss})
-	if err != nil {
-		return "", fmt.Errorf("emulate the network: %w", err)
-	}
-	return through, nil
 }
 
 // lastReached returns the address where a paired cloud was reached last; "" if it was not in this process.

@@ -14,6 +14,7 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/decoder"
 	"tandem/dllm"
 	"tandem/model"
@@ -120,7 +121,7 @@ func (c *runCmd) checkDenoising(m *model.Model) error {
 }
 
 // helpers returns the flags that add drafters or adapters, which a diffusion model cannot use.
-func helpers(d cli.DraftFlags, l cli.LoraFlags) (given []string) {
+func helpers(d modelcmd.DraftFlags, l modelcmd.LoraFlags) (given []string) {
 	if d.Draft != "auto" {
 		given = append(given, "--draft")
 	}

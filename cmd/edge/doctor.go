@@ -12,6 +12,8 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/doctor"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/decoder"
 	"tandem/node"
 	"tandem/profiler"
@@ -19,7 +21,7 @@ import (
 )
 
 type doctorCmd struct {
-	cli.DoctorFlags
+	doctor.Flags
 	Profile bool `help:"Measure the model's decoding delays again, with dummy documents, and keep them." env:"-"`
 }
 
@@ -33,14 +35,14 @@ Each line is ok, a note (something to know) or broken. The exit code is 1 if any
 }
 
 func (c *doctorCmd) Run(a *cli.App) error {
-	return a.Doctor(c.DoctorFlags,
-		func() []cli.Check { return phoneChecks("/") },
-		func() []cli.Check { return c.profile(a) },
-		func() []cli.Check { return c.clouds(a) })
+	return doctor.Run(a, c.Flags,
+		func() []doctor.Check { return phoneChecks("/") },
+		func() []doctor.Check { return c.profile(a) },
+		func() []doctor.Check { return c.clouds(a) })
 }
 
 // profile reports the model's decoding delays, measured now or before.
-func (c *doctorCmd) profile(a *cli.App) []cli.Check {
+func (c *doctorCmd) profile(a *cli.App) []doctor.Check {
 	m, err := c.Open(a)
 	if err != nil {
 		return nil // the model check reports it
@@ -54,19 +56,19 @@ func (c *doctorCmd) profile(a *cli.App) []cli.Check {
 		settings := tandem.Settings{
 			Nucleus: decoder.DefaultTopP, Support: decoder.DefaultMaxSupport, Documents: profileDocuments,
 		}
-		fresh, samples, err := cli.MeasureProfile(a, cli.NewLocal(m, nil, nil, nil), settings)
+		fresh, samples, err := cli.MeasureProfile(a, modelcmd.NewLocal(m, nil, nil, nil), settings)
 		if err == nil {
 			err = a.SaveProfile(m, c.Threads, fresh)
 		}
 		if err != nil {
-			return []cli.Check{{Name: "profile", State: cli.Broken, Detail: err.Error()}}
+			return []doctor.Check{{Name: "profile", State: doctor.Broken, Detail: err.Error()}}
 		}
-		return []cli.Check{profileCheck(fresh, limit, samples)}
+		return []doctor.Check{profileCheck(fresh, limit, samples)}
 	}
 	if !known {
-		return []cli.Check{{Name: "profile", State: cli.Noted, Detail: "the model's delays are not measured yet: the first answer measures them", Hint: "or edge doctor --profile"}}
+		return []doctor.Check{{Name: "profile", State: doctor.Noted, Detail: "the model's delays are not measured yet: the first answer measures them", Hint: "or edge doctor --profile"}}
 	}
-	return []cli.Check{profileCheck(p, limit, nil)}
+	return []doctor.Check{profileCheck(p, limit, nil)}
 }
 
 // profileDocuments is the default number of passages of a side.
@@ -74,7 +76,7 @@ const profileDocuments = 4
 
 // profileCheck says what a token takes behind some numbers of tokens in all contexts, at most limit. The constants of
 // the fit are only in the data.
-func profileCheck(p cli.DecodeProfile, limit int, samples []profiler.Sample) cli.Check {
+func profileCheck(p cli.DecodeProfile, limit int, samples []profiler.Sample) doctor.Check {
 	var takes []string
 	for _, tokens := range []int{256, 1024, 4096} {
 		tokens = min(tokens, limit)
@@ -89,7 +91,7 @@ func profileCheck(p cli.DecodeProfile, limit int, samples []profiler.Sample) cli
 	for _, s := range samples {
 		data.Samples = append(data.Samples, sampleJSON{s.Length, tandem.Milliseconds(s.Took)})
 	}
-	return cli.Check{Name: "profile", State: cli.OK, Detail: text, Data: data}
+	return doctor.Check{Name: "profile", State: doctor.OK, Detail: text, Data: data}
 }
 
 // profileJSON is a profile with its measurements, for doctor --json.
@@ -104,14 +106,14 @@ type sampleJSON struct {
 }
 
 // clouds tries every paired cloud.
-func (c *doctorCmd) clouds(a *cli.App) []cli.Check {
+func (c *doctorCmd) clouds(a *cli.App) []doctor.Check {
 	dirs, err := a.Dirs()
 	if err != nil {
 		return nil
 	}
 	peers, err := transport.OpenPeers(dirs.Peers()).List()
 	if err != nil {
-		return []cli.Check{{Name: "cloud", State: cli.Broken, Detail: err.Error()}}
+		return []doctor.Check{{Name: "cloud", State: doctor.Broken, Detail: err.Error()}}
 	}
 	if len(peers) == 0 {
 		who := "the sample cloud answers"
@@ -121,7 +123,7 @@ func (c *doctorCmd) clouds(a *cli.App) []cli.Check {
 				x.Close()
 			}
 		}
-		return []cli.Check{{Name: "cloud", State: cli.Noted, Detail: "none is paired, so " + who, Hint: "cloud pair there, edge pair CODE here"}}
+		return []doctor.Check{{Name: "cloud", State: doctor.Noted, Detail: "none is paired, so " + who, Hint: "cloud pair there, edge pair CODE here"}}
 	}
 	m, err := c.Open(a)
 	if err != nil {
@@ -130,14 +132,14 @@ func (c *doctorCmd) clouds(a *cli.App) []cli.Check {
 	defer m.Close()
 	id, err := transport.LoadOrCreateIdentity(dirs.Config)
 	if err != nil {
-		return []cli.Check{{Name: "cloud", State: cli.Broken, Detail: err.Error()}}
+		return []doctor.Check{{Name: "cloud", State: doctor.Broken, Detail: err.Error()}}
 	}
-	reader, err := cli.ReaderFlags{}.OpenSpan(c.ModelFlags)
+	reader, err := modelcmd.ReaderFlags{}.OpenSpan(c.ModelFlags)
 	if err != nil {
-		return []cli.Check{{Name: "cloud", State: cli.Broken, Detail: err.Error()}}
+		return []doctor.Check{{Name: "cloud", State: doctor.Broken, Detail: err.Error()}}
 	}
-	hello := cli.NewLocal(m, reader, nil, nil).Hello(tandem.Device, cli.Version(), cli.HostName("edge"))
-	var checks []cli.Check
+	hello := modelcmd.NewLocal(m, reader, nil, nil).Hello(tandem.Device, cli.Version(), cli.HostName("edge"))
+	var checks []doctor.Check
 	for _, p := range peers {
 		checks = append(checks, tryCloud(a, p, transport.ClientConfig{Identity: id, Peer: p.ID, Hello: hello, Log: a.Log}))
 	}
@@ -148,10 +150,10 @@ func (c *doctorCmd) clouds(a *cli.App) []cli.Check {
 const tryWithin = 10 * time.Second
 
 // tryCloud connects to a paired cloud, to each of its replicas if it has several, and closes the connections.
-func tryCloud(a *cli.App, p transport.Peer, cfg transport.ClientConfig) cli.Check {
+func tryCloud(a *cli.App, p transport.Peer, cfg transport.ClientConfig) doctor.Check {
 	addresses := p.Addresses()
 	if len(addresses) == 0 {
-		return cli.Check{Name: "cloud", State: cli.Broken, Detail: cli.Escape(p.Name) + " has no address", Hint: pairAgain}
+		return doctor.Check{Name: "cloud", State: doctor.Broken, Detail: cli.Escape(p.Name) + " has no address", Hint: pairAgain}
 	}
 	a.Progress("asking %s", p.Name)
 	defer a.Clear()
@@ -162,11 +164,11 @@ func tryCloud(a *cli.App, p transport.Peer, cfg transport.ClientConfig) cli.Chec
 	})
 	if err != nil {
 		why := strings.ReplaceAll(err.Error(), "\n", "; ") // one per address
-		return cli.Check{Name: "cloud", State: cli.Broken, Detail: fmt.Sprintf("%s: %s", cli.Escape(p.Name), why), Hint: wayBack(err)}
+		return doctor.Check{Name: "cloud", State: doctor.Broken, Detail: fmt.Sprintf("%s: %s", cli.Escape(p.Name), why), Hint: wayBack(err)}
 	}
 	defer conn.Close("checked")
 	hello := conn.Hello()
-	c := cli.Check{Name: "cloud", State: cli.OK, Detail: fmt.Sprintf("%s at %s, model for decoding %s, RTT %v",
+	c := doctor.Check{Name: "cloud", State: doctor.OK, Detail: fmt.Sprintf("%s at %s, model for decoding %s, RTT %v",
 		cli.Escape(p.Name), address, cli.Escape(hello.Model), conn.RTT().Round(100*time.Microsecond))}
 	if hello.Replica == "" {
 		return c
@@ -187,7 +189,7 @@ func tryCloud(a *cli.App, p transport.Peer, cfg transport.ClientConfig) cli.Chec
 			continue
 		}
 		c.Detail += " (not reached)"
-		c.State, c.Hint = cli.Noted, r.Address+": "+r.Error
+		c.State, c.Hint = doctor.Noted, r.Address+": "+r.Error
 	}
 	return c
 }

@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"strings"
 
-	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/doctor"
 	"tandem/internal/meter"
 	"tandem/npu/phone/sim"
 )
@@ -28,8 +28,8 @@ var (
 
 // phoneChecks looks for the parts of a phone: a known chip, access to an NPU, a battery that reports its power. Most
 // machines have none of them, so a missing one is only noted.
-func phoneChecks(root string) []cli.Check {
-	return []cli.Check{checkChip(root), checkNPU(root), checkBattery(filepath.Join(root, meter.Root))}
+func phoneChecks(root string) []doctor.Check {
+	return []doctor.Check{checkChip(root), checkNPU(root), checkBattery(filepath.Join(root, meter.Root))}
 }
 
 // kernelText returns the text of a short file of the kernel; "" if it cannot be read.
@@ -41,8 +41,8 @@ func kernelText(path string) string {
 	return strings.TrimSpace(string(bytes.TrimRight(data, "\x00\n")))
 }
 
-func checkChip(root string) cli.Check {
-	c := cli.Check{Name: "chip", State: cli.Noted}
+func checkChip(root string) doctor.Check {
+	c := doctor.Check{Name: "chip", State: doctor.Noted}
 	name := kernelText(filepath.Join(root, chipFile))
 	if name == "" {
 		name = kernelText(filepath.Join(root, modelFile))
@@ -52,7 +52,7 @@ func checkChip(root string) cli.Check {
 		c.Hint = "simulate a phone's pace: edge ask --soc " + strings.Join(sim.Names(), "|") + " (the built-in decoder answers then, not the reader)"
 		return c
 	}
-	c.State, c.Detail = cli.OK, name
+	c.State, c.Detail = doctor.OK, name
 	for _, known := range sim.Names() {
 		if strings.Contains(strings.ToLower(name), known) {
 			if s, err := sim.Open(known); err == nil {
@@ -63,8 +63,8 @@ func checkChip(root string) cli.Check {
 	return c
 }
 
-func checkNPU(root string) cli.Check {
-	c := cli.Check{Name: "npu", State: cli.Noted}
+func checkNPU(root string) doctor.Check {
+	c := doctor.Check{Name: "npu", State: doctor.Noted}
 	var nodes, shut, libraries []string
 	for _, n := range rpcNodes {
 		path := filepath.Join(root, n)
@@ -93,23 +93,23 @@ func checkNPU(root string) cli.Check {
 	case len(libraries) == 0:
 		c.Detail = "a Hexagon NPU at " + strings.Join(nodes, ", ") + ", but no libcdsprpc.so from the vendor"
 	default:
-		c.State = cli.OK
+		c.State = doctor.OK
 		c.Detail = fmt.Sprintf("a Hexagon NPU at %s, by %s", strings.Join(nodes, ", "), strings.Join(libraries, ", "))
 		c.Hint = "to use it, install ggml's Hexagon libraries: docs/phone.md"
 	}
 	return c
 }
 
-func checkBattery(root string) cli.Check {
+func checkBattery(root string) doctor.Check {
 	b, err := meter.FindBattery(root)
 	if err != nil {
-		return cli.Check{Name: "battery", State: cli.Noted, Detail: strings.TrimPrefix(err.Error(), "energy: ")}
+		return doctor.Check{Name: "battery", State: doctor.Noted, Detail: strings.TrimPrefix(err.Error(), "energy: ")}
 	}
 	watts, err := b.Watts()
 	if err != nil {
-		return cli.Check{Name: "battery", State: cli.Noted, Detail: err.Error()}
+		return doctor.Check{Name: "battery", State: doctor.Noted, Detail: err.Error()}
 	}
-	c := cli.Check{Name: "battery", State: cli.OK, Detail: fmt.Sprintf("%s supplies %.2f W now; edge ask --energy measures an answer", b.Name(), watts)}
+	c := doctor.Check{Name: "battery", State: doctor.OK, Detail: fmt.Sprintf("%s supplies %.2f W now; edge ask --energy measures an answer", b.Name(), watts)}
 	if b.Charging() {
 		c.Hint = "it is charging: unplug it before measuring"
 	}

@@ -6,16 +6,16 @@ import (
 	"strings"
 	"testing"
 
-	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/doctor"
 )
 
 // Doctor reports the parts of a phone. On a laptop, missing ones are notes.
 func TestPhoneChecks(t *testing.T) {
 	root := t.TempDir()
-	find := func() map[string]cli.Check {
-		found := map[string]cli.Check{}
+	find := func() map[string]doctor.Check {
+		found := map[string]doctor.Check{}
 		for _, c := range phoneChecks(root) {
-			if c.State == cli.Broken || c.Detail == "" {
+			if c.State == doctor.Broken || c.Detail == "" {
 				t.Errorf("%+v", c)
 			}
 			found[c.Name] = c
@@ -23,7 +23,7 @@ func TestPhoneChecks(t *testing.T) {
 		return found
 	}
 	for name, c := range find() {
-		if c.State != cli.Noted {
+		if c.State != doctor.Noted {
 			t.Errorf("%s of an empty machine: %+v", name, c)
 		}
 	}
@@ -39,7 +39,7 @@ func TestPhoneChecks(t *testing.T) {
 	}
 	put(chipFile, "SM8750\n")
 	put("dev/fastrpc-cdsp", "")
-	if c := find()["npu"]; c.State != cli.Noted || !strings.Contains(c.Detail, "libcdsprpc") {
+	if c := find()["npu"]; c.State != doctor.Noted || !strings.Contains(c.Detail, "libcdsprpc") {
 		t.Errorf("without the vendor's library: %+v", c)
 	}
 	put("vendor/lib64/libcdsprpc.so", "")
@@ -47,13 +47,13 @@ func TestPhoneChecks(t *testing.T) {
 		put(filepath.Join("sys/class/power_supply/battery", f), text)
 	}
 	found := find()
-	if c := found["chip"]; c.State != cli.OK || !strings.Contains(c.Detail, "Snapdragon 8 Elite") {
+	if c := found["chip"]; c.State != doctor.OK || !strings.Contains(c.Detail, "Snapdragon 8 Elite") {
 		t.Errorf("%+v", c)
 	}
-	if c := found["npu"]; c.State != cli.OK || !strings.Contains(c.Hint, "docs/phone.md") {
+	if c := found["npu"]; c.State != doctor.OK || !strings.Contains(c.Hint, "docs/phone.md") {
 		t.Errorf("%+v", c)
 	}
-	if c := found["battery"]; c.State != cli.OK || !strings.Contains(c.Detail, "3.50 W") || c.Hint == "" {
+	if c := found["battery"]; c.State != doctor.OK || !strings.Contains(c.Detail, "3.50 W") || c.Hint == "" {
 		t.Errorf("%+v", c)
 	}
 }

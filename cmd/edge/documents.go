@@ -16,13 +16,13 @@ type ownDocuments struct {
 	empty  bool          // everything was removed from the index
 }
 
-// documents opens the documents of the device: the folder of --notes, the index, or the samples. It returns nil if only
+// openDocuments opens the documents of the device: the folder of --notes, the index, or the samples. It returns nil if only
 // the cloud answers.
-func (f answerFlags) documents(a *cli.App, s *session) (node.Searcher, error) {
-	if f.Side == "cloud" {
+func (s *session) openDocuments() (node.Searcher, error) {
+	if s.flags.Side == "cloud" {
 		return nil, nil
 	}
-	own, err := f.ownDocuments(a)
+	own, err := s.flags.ownDocuments(s.app)
 	if own.index != nil {
 		s.closers.add(own.index)
 	}

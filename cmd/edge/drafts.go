@@ -7,24 +7,25 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/model"
 	"tandem/model/span"
 	"tandem/specdec"
 )
 
-// guessFlags are cli.DraftFlags of commands whose help leaves them out.
+// guessFlags are modelcmd.DraftFlags of commands whose help leaves them out.
 type guessFlags struct {
 	Draft    string `help:"What guesses the next tokens, so that one pass decodes several; the text is the same. auto (the drafters that cost nothing before the answer), off, all (also calibration on the prompts), or some of pld, sam, ngrams, recycle, calibration, reuse, history (answers given before, which are then kept: see history list) and forecast, separated by commas: auto,history. Measured costs of passes limit the guesses." default:"auto" placeholder:"DRAFTERS" hidden:""`
 	Forecast string `help:"Also draft with forecast embeddings, which train.forecast makes for a model: a name or path as with --lora." placeholder:"NAME" hidden:""`
 }
 
-func (f guessFlags) drafts() cli.DraftFlags {
-	return cli.DraftFlags{Draft: f.Draft, ForecastFlags: cli.ForecastFlags{Forecast: f.Forecast}}
+func (f guessFlags) drafts() modelcmd.DraftFlags {
+	return modelcmd.DraftFlags{Draft: f.Draft, ForecastFlags: modelcmd.ForecastFlags{Forecast: f.Forecast}}
 }
 
 // drafting returns the drafters of flags with what they need, for a model that decodes, or for reader if it is not nil. If they
 // read a history, it is opened.
-func drafting(a *cli.App, m *model.Model, reader *span.Reader, f cli.DraftFlags) (s specdec.Set, r specdec.Resources, err error) {
+func drafting(a *cli.App, m *model.Model, reader *span.Reader, f modelcmd.DraftFlags) (s specdec.Set, r specdec.Resources, err error) {
 	if s, err = f.DraftersFor(reader); err != nil {
 		return s, r, err
 	}

@@ -14,6 +14,7 @@ import (
 	"tandem"
 	"tandem/api"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/decoder"
 	"tandem/model/sample"
 )
@@ -91,16 +92,16 @@ func checkMost(tokens int) error {
 type answerFlags struct {
 	show showFlags `kong:"-"` // of commands that print answers
 
-	documentFlags   `group:"Documents:"`
-	pairFlags       `group:"The cloud:"`
-	samplingFlags   `group:"The text:"`
-	cli.ModelFlags  `group:"Model and machine:"`
-	cli.LoraFlags   `group:"Model and machine:"`
-	cli.ReaderFlags `group:"Model and machine:"`
-	cli.CacheFlags  `group:"Model and machine:"`
-	phoneFlags      `group:"Model and machine:"`
-	guessFlags      `group:"Model and machine:"`
-	denoiseFlags    `group:"Model and machine:"`
+	documentFlags        `group:"Documents:"`
+	pairFlags            `group:"The cloud:"`
+	samplingFlags        `group:"The text:"`
+	modelcmd.ModelFlags  `group:"Model and machine:"`
+	modelcmd.LoraFlags   `group:"Model and machine:"`
+	modelcmd.ReaderFlags `group:"Model and machine:"`
+	cli.CacheFlags       `group:"Model and machine:"`
+	phoneFlags           `group:"Model and machine:"`
+	guessFlags           `group:"Model and machine:"`
+	denoiseFlags         `group:"Model and machine:"`
 }
 
 // Validate is called by kong, which does not look into embedded structs that are not exported.
@@ -119,7 +120,7 @@ type documentFlags struct {
 	Contexts  int    `help:"Contexts to group a side's passages into; 0 for one per passage." default:"0" hidden:""`
 	Weights   string `help:"How document weights follow the answer: reader (sentence weights and, if the model gives it, how well each passage supports the answer), sentence, static, rescore[:N[,M]], likelihood[:L[,keep]] or sentence+likelihood." default:"reader" hidden:""`
 	cli.PassageFlags
-	cli.ScorerFlag
+	modelcmd.ScorerFlag
 }
 
 // HelpLeavesOut names flags that --help shows only for other commands: how files are cut matters when they are indexed.

@@ -13,6 +13,8 @@ import (
 	"tandem"
 	"tandem/cmd/internal/cli"
 	"tandem/cmd/internal/clitest"
+	"tandem/cmd/internal/doctor"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/node"
 )
 
@@ -111,12 +113,12 @@ func TestDoctorNotesMissingGGML(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %s", err, stderr)
 		}
-		var doctor struct{ Checks []cli.Check }
-		if err := json.Unmarshal([]byte(stdout), &doctor); err != nil {
+		var report struct{ Checks []doctor.Check }
+		if err := json.Unmarshal([]byte(stdout), &report); err != nil {
 			t.Fatal(err)
 		}
-		c := doctor.Checks[1]
-		if c.Name != "devices" || c.State != cli.Noted || !strings.Contains(c.Hint, "correct TANDEM_GGML_PATH or unset it") || strings.HasPrefix(c.Hint, ";") {
+		c := report.Checks[1]
+		if c.Name != "devices" || c.State != doctor.Noted || !strings.Contains(c.Hint, "correct TANDEM_GGML_PATH or unset it") || strings.HasPrefix(c.Hint, ";") {
 			t.Errorf("%+v", c)
 		}
 	}
@@ -143,7 +145,7 @@ func TestProfileIsKept(t *testing.T) {
 	}
 	h.ask("--local-only", question)
 	first, path := kept()
-	if first.Model != cli.BuiltInDecoder || first.Device == "" || first.Made.IsZero() || first.Length == 0 || first.Decode.B <= 0 || !first.Decode.Valid() {
+	if first.Model != modelcmd.BuiltInDecoder || first.Device == "" || first.Made.IsZero() || first.Length == 0 || first.Decode.B <= 0 || !first.Decode.Valid() {
 		t.Errorf("kept %+v", first)
 	}
 	if err := os.WriteFile(path, []byte(`{"decode":{"a":1e300,"b":1e-300}}`), 0o600); err != nil {
@@ -158,16 +160,16 @@ func TestProfileIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v, %s", err, stderr)
 	}
-	var doctor struct {
+	var report struct {
 		Checks []struct {
 			Name, Detail string
 			Data         profileJSON
 		}
 	}
-	if err := json.Unmarshal([]byte(stdout), &doctor); err != nil {
+	if err := json.Unmarshal([]byte(stdout), &report); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range doctor.Checks {
+	for _, c := range report.Checks {
 		if c.Name != "profile" {
 			continue
 		}

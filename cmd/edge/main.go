@@ -6,27 +6,28 @@ import (
 	"os"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 )
 
 type grammar struct {
 	cli.Globals
 
-	Ask     askCmd        `cmd:"" help:"Answer a question from your documents and the cloud's."`
-	Chat    chatCmd       `cmd:"" help:"Ask several questions in a row; each sees what was said before."`
-	Serve   serveCmd      `cmd:"" help:"Answer questions over HTTP, for programs that use OpenAI's or Ollama's API."`
-	MCP     mcpCmd        `cmd:"" name:"mcp" help:"Answer questions for programs that speak the Model Context Protocol, over standard input and output."`
-	Run     runCmd        `cmd:"" help:"Generate text from a prompt, without documents and without a cloud."`
-	Reply   replyCmd      `cmd:"" help:"Suggest short replies to a conversation."`
-	Rewrite rewriteCmd    `cmd:"" help:"Rewrite a text in another tone, or correct it."`
-	Index   cli.IndexCmd  `cmd:"" help:"Add, list and remove the documents that questions are answered from."`
-	Pair    pairCmd       `cmd:"" help:"Pair with a cloud, using the code that \"cloud pair\" printed."`
-	Ps      cli.PsCmd     `cmd:"" help:"List running programs that answer questions."`
-	Models  cli.ModelsCmd `cmd:"" help:"List, fetch, convert and remove models."`
-	History historyCmd    `cmd:"" help:"List or clear what \"--draft history\" and \"edge chat\" keep."`
-	Netem   netemCmd      `cmd:"" help:"Relay UDP over an emulated network path."`
-	Doctor  doctorCmd     `cmd:"" help:"Check this machine, the model, the index and the cloud."`
+	Ask     askCmd       `cmd:"" help:"Answer a question from your documents and the cloud's."`
+	Chat    chatCmd      `cmd:"" help:"Ask several questions in a row; each sees what was said before."`
+	Serve   serveCmd     `cmd:"" help:"Answer questions over HTTP, for programs that use OpenAI's or Ollama's API."`
+	MCP     mcpCmd       `cmd:"" name:"mcp" help:"Answer questions for programs that speak the Model Context Protocol, over standard input and output."`
+	Run     runCmd       `cmd:"" help:"Generate text from a prompt, without documents and without a cloud."`
+	Reply   replyCmd     `cmd:"" help:"Suggest short replies to a conversation."`
+	Rewrite rewriteCmd   `cmd:"" help:"Rewrite a text in another tone, or correct it."`
+	Index   cli.IndexCmd `cmd:"" help:"Add, list and remove the documents that questions are answered from."`
+	Pair    pairCmd      `cmd:"" help:"Pair with a cloud, using the code that \"cloud pair\" printed."`
+	Ps      cli.PsCmd    `cmd:"" help:"List running programs that answer questions."`
+	Models  modelcmd.Cmd `cmd:"" help:"List, fetch, convert and remove models."`
+	History historyCmd   `cmd:"" help:"List or clear what \"--draft history\" and \"edge chat\" keep."`
+	Netem   netemCmd     `cmd:"" help:"Relay UDP over an emulated network path."`
+	Doctor  doctorCmd    `cmd:"" help:"Check this machine, the model, the index and the cloud."`
 
-	cli.ModelAliases
+	modelcmd.Shortcuts
 	cli.ProgramCmds
 }
 

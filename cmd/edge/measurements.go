@@ -28,7 +28,7 @@ func (s *session) loadMeasurements() {
 	case s.cloud.paired():
 		link := s.app.LoadLink(s.cloud.peer)
 		s.kept.missed = link.Missed
-		if s.device.Cloud != nil && !s.emulates() {
+		if s.device.Cloud != nil && !s.network.emulated() {
 			s.device.Cloud.Know(link.Distances())
 		}
 		s.device.Missed = link.Missed
@@ -44,7 +44,7 @@ func (s *session) loadMeasurements() {
 func (s *session) saveMeasurements() {
 	s.learnDelays()
 	rtt := s.device.Profile.RTT
-	if s.cloud.paired() && !s.emulates() && rtt > 0 && rtt != s.kept.rtt && s.lastReached() != "" {
+	if s.cloud.paired() && !s.network.emulated() && rtt > 0 && rtt != s.kept.rtt && s.lastReached() != "" {
 		if err := s.app.SaveLink(s.cloud.peer, rtt, s.lastReached(), s.device.Cloud.Distances()); err != nil {
 			s.app.Log.Info("cannot save the round-trip time to the cloud", "error", err)
 		}
@@ -81,9 +81,6 @@ func (s *session) firstProfile() cli.DecodeProfile {
 	}
 	return p
 }
-
-// emulates reports whether the network to the cloud is emulated.
-func (s *session) emulates() bool { return s.flags.RTT > 0 || s.flags.Loss > 0 }
 
 // noteAbsence remembers, after an answer, whether the paired cloud could be reached.
 func (s *session) noteAbsence() {

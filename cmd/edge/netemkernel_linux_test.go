@@ -148,7 +148,7 @@ func TestKernelEndsWithTheProgram(t *testing.T) {
 // the interface by the kernel.
 func TestKernelDelaysBothWays(t *testing.T) {
 	needKernel(t)
-	beyond := network{make(chan func()), make(chan int)}
+	beyond := namespace{make(chan func()), make(chan int)}
 	go beyond.run()
 	defer close(beyond.do)
 	tid := <-beyond.tid
@@ -210,13 +210,13 @@ func roundTrip(client net.PacketConn, address string) (shortest time.Duration, e
 	return shortest, nil
 }
 
-// network runs functions in a second network, on a thread that it keeps.
-type network struct {
+// namespace runs functions in a second network namespace, on a thread that it keeps.
+type namespace struct {
 	do  chan func()
 	tid chan int
 }
 
-func (n network) run() {
+func (n namespace) run() {
 	runtime.LockOSThread()
 	if unix.Unshare(unix.CLONE_NEWNET) != nil {
 		close(n.tid)
@@ -229,7 +229,7 @@ func (n network) run() {
 }
 
 // serve answers packets beyond the interface, and makes a client there.
-func (n network) serve(t *testing.T) (target string, client net.PacketConn) {
+func (n namespace) serve(t *testing.T) (target string, client net.PacketConn) {
 	var server net.PacketConn
 	var err error
 	done := make(chan bool)

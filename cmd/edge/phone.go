@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"tandem"
-	"tandem/cmd/internal/cli"
 	"tandem/internal/meter"
 	"tandem/model"
 	"tandem/npu/phone/plan"
@@ -176,13 +175,13 @@ func peakMemory() float64 {
 
 // cloudModel returns the model of the cloud inside this process: the device's own, or a second one if the device is paced
 // like a phone.
-func (f answerFlags) cloudModel(a *cli.App, s *session) (*model.Model, error) {
-	if f.SoC == "" {
+func (s *session) cloudModel() (*model.Model, error) {
+	if s.flags.SoC == "" {
 		return s.model, nil
 	}
-	plain := f.ModelFlags
+	plain := s.flags.ModelFlags
 	plain.Chip, plain.Switching = "", ""
-	m, err := plain.Open(a)
+	m, err := plain.Open(s.app)
 	if err != nil {
 		return nil, err
 	}

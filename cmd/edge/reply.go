@@ -15,6 +15,7 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/lora/rewrite"
 	"tandem/lora/streams"
 	"tandem/model"
@@ -24,15 +25,15 @@ import (
 type replyCmd struct {
 	Words []string `arg:"" name:"conversation" optional:"" help:"The conversation, with a line NAME: TEXT for each message. Default: standard input."`
 	textFlags
-	showFlags      `group:"Output:"`
-	Streams        int     `help:"How many replies to write at once, 1 to 16. Near-duplicates are left out." default:"8"`
-	As             string  `help:"Who replies. Default: the one who did not speak last." placeholder:"NAME"`
-	Seed           int64   `help:"With --temperature: random seed; -1 draws a new one each time." default:"-1"`
-	Temperature    float64 `help:"0 to begin with the likeliest words, 1 to draw from the model's own distribution." default:"0"`
-	MaxTokens      int     `short:"n" help:"Maximum number of tokens in a reply." default:"40"`
-	cli.ModelFlags `group:"Model:"`
-	cli.LoraFlags  `group:"Model:"`
-	SoC            string `name:"soc" help:"Write at the simulated pace of a phone's NPU, as with ask." placeholder:"CHIP"`
+	showFlags           `group:"Output:"`
+	Streams             int     `help:"How many replies to write at once, 1 to 16. Near-duplicates are left out." default:"8"`
+	As                  string  `help:"Who replies. Default: the one who did not speak last." placeholder:"NAME"`
+	Seed                int64   `help:"With --temperature: random seed; -1 draws a new one each time." default:"-1"`
+	Temperature         float64 `help:"0 to begin with the likeliest words, 1 to draw from the model's own distribution." default:"0"`
+	MaxTokens           int     `short:"n" help:"Maximum number of tokens in a reply." default:"40"`
+	modelcmd.ModelFlags `group:"Model:"`
+	modelcmd.LoraFlags  `group:"Model:"`
+	SoC                 string `name:"soc" help:"Write at the simulated pace of a phone's NPU, as with ask." placeholder:"CHIP"`
 }
 
 func (c *replyCmd) Help() string {
@@ -66,7 +67,7 @@ func (c *replyCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	c.Chip = c.SoC
-	m, err := cli.OpenWriter(a, c.ModelFlags, c.LoraFlags, "reply")
+	m, err := modelcmd.OpenWriter(a, c.ModelFlags, c.LoraFlags, "reply")
 	if err != nil {
 		return err
 	}

@@ -9,19 +9,20 @@ import (
 	"golang.org/x/term"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/lora/rewrite"
 )
 
 type rewriteCmd struct {
 	Words []string `arg:"" name:"text" optional:"" help:"The text. Default: standard input."`
 	textFlags
-	showFlags      `group:"Output:"`
-	Tone           string `help:"Rewrite in this tone: ${enum}." enum:",neutral,polite,formal,jovial" default:"" placeholder:"TONE"`
-	Correct        bool   `help:"Correct spelling and grammar, before --tone if both are given."`
-	Short          bool   `help:"Keep only the sentence that says what the text is about, before --correct and --tone."`
-	MaxTokens      int    `short:"n" help:"Maximum number of tokens in a rewritten sentence." default:"120"`
-	cli.ModelFlags `group:"Model:"`
-	cli.LoraFlags  `group:"Model:"`
+	showFlags           `group:"Output:"`
+	Tone                string `help:"Rewrite in this tone: ${enum}." enum:",neutral,polite,formal,jovial" default:"" placeholder:"TONE"`
+	Correct             bool   `help:"Correct spelling and grammar, before --tone if both are given."`
+	Short               bool   `help:"Keep only the sentence that says what the text is about, before --correct and --tone."`
+	MaxTokens           int    `short:"n" help:"Maximum number of tokens in a rewritten sentence." default:"120"`
+	modelcmd.ModelFlags `group:"Model:"`
+	modelcmd.LoraFlags  `group:"Model:"`
 }
 
 func (c *rewriteCmd) Help() string {
@@ -112,7 +113,7 @@ func (c *rewriteCmd) print(a *cli.App, given, text string, kept int) error {
 // with opens the model for a task and does it. It returns the new text, and how many sentences stay as they were
 // because no version was good.
 func (c *rewriteCmd) with(a *cli.App, task string, do func(w *rewrite.Writer) (string, int, error)) (text string, kept int, err error) {
-	w, err := cli.OpenWriter(a, c.ModelFlags, c.LoraFlags, task)
+	w, err := modelcmd.OpenWriter(a, c.ModelFlags, c.LoraFlags, task)
 	if err != nil {
 		return "", 0, err
 	}

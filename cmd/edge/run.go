@@ -7,6 +7,7 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/model"
 	"tandem/model/chat"
 	"tandem/model/sample"
@@ -19,16 +20,16 @@ import (
 type runCmd struct {
 	Words []string `arg:"" name:"prompt" optional:"" help:"The prompt. Default: standard input."`
 	textFlags
-	showFlags      `group:"Output:"`
-	cli.ModelFlags `group:"Model:"`
-	cli.LoraFlags  `group:"Model:"`
-	cli.DraftFlags `group:"Model:"`
-	samplingFlags  `group:"Sampling:"`
-	Raw            bool     `help:"Continue the prompt as it is, without the chat template."`
-	System         string   `help:"System message."`
-	Stop           []string `help:"Stop before this text; may be repeated." sep:"none"`
-	SoC            string   `name:"soc" help:"Write at the simulated pace of a phone's NPU, as with ask." placeholder:"CHIP"`
-	denoiseFlags   `group:"Diffusion models:"`
+	showFlags           `group:"Output:"`
+	modelcmd.ModelFlags `group:"Model:"`
+	modelcmd.LoraFlags  `group:"Model:"`
+	modelcmd.DraftFlags `group:"Model:"`
+	samplingFlags       `group:"Sampling:"`
+	Raw                 bool     `help:"Continue the prompt as it is, without the chat template."`
+	System              string   `help:"System message."`
+	Stop                []string `help:"Stop before this text; may be repeated." sep:"none"`
+	SoC                 string   `name:"soc" help:"Write at the simulated pace of a phone's NPU, as with ask." placeholder:"CHIP"`
+	denoiseFlags        `group:"Diffusion models:"`
 
 	history *specdec.History
 }

@@ -119,21 +119,21 @@ type servedSession struct {
 	leaving sync.WaitGroup // devices that are given up
 }
 
-// networkPath is an emulated network, or none.
+// networkPath is how a question reaches the cloud: over an emulated network, the real one, or not at all.
 type networkPath struct {
 	rtt   time.Duration
 	loss  float64
 	alone bool // no cloud is asked
 }
 
-// networkDevice is a device that reaches the cloud over emulated paths of its own.
+// networkDevice is a device that reaches the cloud over an emulated network of its own.
 type networkDevice struct {
 	node.Device
-	relays relays
+	network network
 }
 
-// Close ends the connections, then their paths.
-func (d *networkDevice) Close() error { return errors.Join(d.Device.Close(), d.relays.Close()) }
+// Close ends the connections, then their network.
+func (d *networkDevice) Close() error { return errors.Join(d.Device.Close(), d.network.Close()) }
 
 // maxPaths bounds the devices that are kept for emulated paths.
 const maxPaths = 8
@@ -153,7 +153,7 @@ func newServing(a *cli.App, f answerFlags) (*serving, error) {
 
 // open opens a session to serve.
 func (s *serving) open() (*session, error) {
-	next, err := s.flags.open(s.app)
+	next, err := openSession(s.app, s.flags)
 	switch {
 	case err != nil:
 		return nil, err
@@ -305,9 +305,8 @@ func (s *servedSession) on(p networkPath) (*node.Device, error) {
 			Message: "tandem.local_only: this server does not answer without its cloud: leave it out"}
 	}
 	if !p.alone {
-		f := s.flags
-		f.RTT, f.Loss = p.rtt, p.loss
-		d.Cloud = s.cloud.through(f, &d.relays)
+		d.network.rtt, d.network.loss = p.rtt, p.loss
+		d.Cloud = s.cloud.over(&d.network)
 	}
 	s.devices[p] = d
 	if s.order = append(s.order, p); len(s.order) > maxPaths {

@@ -173,10 +173,7 @@ func (s *library) uploads() (string, error) {
 
 // edit changes the index.
 func (s *library) edit(change func(*search.Index) (search.Report, error)) (search.Report, error) {
-	ss, leave := s.current()
-	cut := ss.flags.PassageFlags
-	leave()
-	x, err := s.app.EditIndex(cut)
+	x, err := s.app.EditIndex(s.flags.PassageFlags) // cut as by index add
 	if err != nil {
 		return search.Report{}, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/decoder/kvstore"
 	"tandem/model"
 	"tandem/model/span"
@@ -20,18 +21,19 @@ import (
 	"tandem/transport"
 )
 
-// session is a device that is ready to answer.
+// session is a device that is ready to answer, with all that its flags ask for.
 type session struct {
 	app      *cli.App
-	flags    answerFlags
+	flags    answerFlags // with what the models have settled: see openModels
 	settings tandem.Settings
 	device   *node.Device
 	model    *model.Model
-	phone    *phone.Device // what computes the model
-	reader   *span.Reader  // answers with words of the documents; nil if the model writes the answers
+	phone    *phone.Device  // what computes the model
+	reader   *span.Reader   // answers with words of the documents; nil if the model writes the answers
+	kv       *kvstore.Store // nil if KV caches are not kept
 	own      ownDocuments
-	cloud    cloudLink
-	relays   relays // of device
+	cloud    askedCloud
+	network  network // between device and cloud
 	closers  closers
 
 	kept      keptMeasurements
@@ -58,8 +60,8 @@ func (c closers) Close() error {
 // Close closes everything that the session opened.
 func (s *session) Close() error { return s.closers.Close() }
 
-// open prepares to answer as the flags say.
-func (f answerFlags) open(a *cli.App) (s *session, err error) {
+// openSession prepares to answer as the flags say.
+func openSession(a *cli.App, f answerFlags) (s *session, err error) {
 	if f.show.Quiet {
 		a.Hush()
 	}
@@ -67,47 +69,48 @@ func (f answerFlags) open(a *cli.App) (s *session, err error) {
 		f.Side = "device" // the baseline has one side only
 	}
 	s = &session{app: a, flags: f}
+	s.network.rtt, s.network.loss = f.RTT, f.Loss
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
 		}
 	}()
-	if err := f.openModels(a, s); err != nil {
+	if err := s.openModels(); err != nil {
 		return s, err
 	}
 	adapter, err := f.MountAdapter(a, s.model)
 	if err != nil {
 		return s, err
 	}
-	kv := f.OpenKV(a, s.reader)
-	if kv != nil {
-		s.closers.add(kv)
+	if s.kv = f.OpenKV(a, s.reader); s.kv != nil {
+		s.closers.add(s.kv)
 	}
-	if err := f.openScorer(a, s); err != nil {
+	if err := s.openScorer(); err != nil {
 		return s, err
 	}
-	own, err := f.documents(a, s)
+	documents, err := s.openDocuments()
 	if err != nil {
 		return s, err
 	}
-	s.device = f.newDevice(a, s, own, kv)
+	s.device = s.newDevice(documents)
 	s.device.Local.Adapter = adapter
 	if err := s.guess(f.guessFlags); err != nil {
 		return s, err
 	}
-	if err := f.pairUp(a, s, kv); err != nil {
+	if err := s.openCloud(); err != nil {
 		return s, err
 	}
 	if err := s.checkEmpty(); err != nil {
 		return s, err
 	}
-	s.closers = append(s.closers, s.relays.Close, s.device.Close)
+	s.closers = append(s.closers, s.network.Close, s.device.Close)
 	s.loadMeasurements()
 	return s, nil
 }
 
-// openModels opens the span reader and the model, and settles what depends on them.
-func (f *answerFlags) openModels(a *cli.App, s *session) (err error) {
+// openModels opens the span reader and the model, and settles the flags and settings that depend on them.
+func (s *session) openModels() (err error) {
+	a, f := s.app, &s.flags
 	if what := f.decodes(); what != "" {
 		if f.By == "span" {
 			return fmt.Errorf("--reader span: it points at words, and %s is for what decodes: leave one of them out", what)
@@ -122,12 +125,12 @@ func (f *answerFlags) openModels(a *cli.App, s *session) (err error) {
 	}
 	switch {
 	case s.reader != nil:
-		f.Documents = cmp.Or(f.Documents, cli.SpanDocuments)
+		f.Documents = cmp.Or(f.Documents, modelcmd.SpanDocuments)
 		f.Related = s.reader.Related
 	case f.Model == "":
 		f.PassageFlags = f.PassageFlags.BySentence()
 	}
-	f.Documents = cmp.Or(f.Documents, cli.DecoderDocuments)
+	f.Documents = cmp.Or(f.Documents, modelcmd.DecoderDocuments)
 	if s.settings, err = f.settings(); err != nil {
 		return err
 	}
@@ -146,26 +149,27 @@ func (f *answerFlags) openModels(a *cli.App, s *session) (err error) {
 }
 
 // openScorer opens the model of --scorer, which then chooses among the passages of the device and of a cloud in this process.
-func (f *answerFlags) openScorer(a *cli.App, s *session) error {
-	rerank, done, err := f.OpenScorer(a, f.ModelFlags)
+func (s *session) openScorer() error {
+	rerank, done, err := s.flags.OpenScorer(s.app, s.flags.ModelFlags)
 	if err != nil {
 		return err
 	}
-	f.Rerank = rerank
+	s.flags.Rerank = rerank
 	s.closers = append(s.closers, done)
 	return nil
 }
 
 // newDevice makes the node.
-func (f answerFlags) newDevice(a *cli.App, s *session, own node.Searcher, kv *kvstore.Store) *node.Device {
+func (s *session) newDevice(documents node.Searcher) *node.Device {
+	f := s.flags
 	d := &node.Device{
-		Local:     cli.NewLocal(s.model, s.reader, own, kv),
+		Local:     modelcmd.NewLocal(s.model, s.reader, documents, s.kv),
 		Patience:  node.DefaultPatience,
 		RetryWait: node.DefaultRetryWait,
 		Mute:      f.Side == "cloud",
 		Require:   f.Side == "cloud" || f.RequireCloud,
 		Private:   f.Private,
-		Log:       a.Log,
+		Log:       s.app.Log,
 	}
 	if s.own.sample {
 		d.Local.Mark = cli.SampleMark

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/decoder"
 	"tandem/decoder/extract"
 	"tandem/lab/answers"
@@ -23,21 +24,21 @@ import (
 )
 
 type answersCmd struct {
-	cli.ModelFlags `group:"Model:"`
-	Sets           []string `help:"What to ask, see above." default:"people/tune" placeholder:"SET"`
-	Methods        []string `help:"Who answers, see above. Default: all that make sense for a set." placeholder:"METHOD"`
-	N              int      `help:"Questions of each set; 0 for all." aliases:"limit" default:"100"`
-	Seed           uint64   `help:"Draws the questions of --n and deals the documents to the two sides." default:"1"`
-	Show           []string `help:"wrong prints each answer that is not right, with what was read; doubted each below which something else is said; all prints every answer." enum:"wrong,doubted,all" placeholder:"WHICH"`
-	Data           string   `help:"Folder with the sets xquad/… (data/qa/xquad.en.half.json) and reading/… (reading/qa/judge/*.jsonl.gz); without it, shared in this folder or one above it." type:"existingdir" placeholder:"DIR"`
-	Set            string   `help:"For the set generated: worlds of your own, as lab quality --set." type:"existingfile" placeholder:"FILE"`
-	Replace        string   `help:"Read the files in this folder instead of the documents with the same names apart from the extension, such as a PDF of each." type:"existingdir" placeholder:"DIR"`
-	Withhold       bool     `help:"Ask each answerable question without the documents that answer it, so that refusing is right."`
-	Misspell       int      `help:"Misspell up to this many words of each question." placeholder:"WORDS"`
+	modelcmd.ModelFlags `group:"Model:"`
+	Sets                []string `help:"What to ask, see above." default:"people/tune" placeholder:"SET"`
+	Methods             []string `help:"Who answers, see above. Default: all that make sense for a set." placeholder:"METHOD"`
+	N                   int      `help:"Questions of each set; 0 for all." aliases:"limit" default:"100"`
+	Seed                uint64   `help:"Draws the questions of --n and deals the documents to the two sides." default:"1"`
+	Show                []string `help:"wrong prints each answer that is not right, with what was read; doubted each below which something else is said; all prints every answer." enum:"wrong,doubted,all" placeholder:"WHICH"`
+	Data                string   `help:"Folder with the sets xquad/… (data/qa/xquad.en.half.json) and reading/… (reading/qa/judge/*.jsonl.gz); without it, shared in this folder or one above it." type:"existingdir" placeholder:"DIR"`
+	Set                 string   `help:"For the set generated: worlds of your own, as lab quality --set." type:"existingfile" placeholder:"FILE"`
+	Replace             string   `help:"Read the files in this folder instead of the documents with the same names apart from the extension, such as a PDF of each." type:"existingdir" placeholder:"DIR"`
+	Withhold            bool     `help:"Ask each answerable question without the documents that answer it, so that refusing is right."`
+	Misspell            int      `help:"Misspell up to this many words of each question." placeholder:"WORDS"`
 
 	Documents int `help:"Passages that each side retrieves; 0 for 8, or 4 where the decoder answers." default:"0"`
 	cli.PassageFlags
-	cli.ScorerFlag
+	modelcmd.ScorerFlag
 	Index string `help:"Keep all documents but the device's in a Weaviate cluster, as cloud serve --index: weaviate://HOST[:PORT],…[/CLASS]. The classes, whose names begin with CLASS, are removed at the end." placeholder:"ADDRESS"`
 
 	By        string `name:"reader" help:"What answers: ${enum}." enum:"span,decoder" default:"span"`
@@ -181,9 +182,9 @@ func (c *answersCmd) check(a *cli.App) error {
 		return err
 	}
 	if c.spanReaderAnswers() {
-		c.Documents = cmp.Or(c.Documents, cli.SpanDocuments)
+		c.Documents = cmp.Or(c.Documents, modelcmd.SpanDocuments)
 	}
-	c.Documents = cmp.Or(c.Documents, cli.DecoderDocuments)
+	c.Documents = cmp.Or(c.Documents, modelcmd.DecoderDocuments)
 	if c.N < 0 || c.Documents < 1 || c.Tokens < 1 || c.Misspell < 0 {
 		return fmt.Errorf("--n %d, --misspell %d, --documents %d, --tokens %d: want 0 or more questions and words, 1 passage and 1 token or more", c.N, c.Misspell, c.Documents, c.Tokens)
 	}
@@ -268,7 +269,7 @@ func chooseMethods(all []answers.Method, names []string) ([]answers.Method, erro
 // reader opens the span reader, unless the decoder answers.
 func (c *answersCmd) reader() (*span.Reader, error) {
 	if c.Span == "" {
-		return cli.ReaderFlags{By: c.By}.OpenSpan(c.ModelFlags)
+		return modelcmd.ReaderFlags{By: c.By}.OpenSpan(c.ModelFlags)
 	}
 	f, err := gguf.Open(c.Span)
 	if err != nil {

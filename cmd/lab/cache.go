@@ -12,6 +12,7 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/internal/meter"
 	"tandem/model"
 	"tandem/model/tokenizer"
@@ -74,7 +75,7 @@ func (c *cacheCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	path, err := a.FindModel(c.Model)
+	path, err := modelcmd.Find(a, c.Model)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/dllm"
 	"tandem/internal/tinymodel"
 	"tandem/lab/phone"
@@ -24,17 +25,17 @@ import (
 )
 
 type diffusionCmd struct {
-	cli.ModelFlags `group:"Model:"`
-	Inputs         string   `help:"Prompts as JSON lines with \"prompt\" and, to judge the text, \"answer\". Default: three invented ones." type:"existingfile" placeholder:"FILE"`
-	Limit          int      `help:"At most this many inputs; 0 for all." default:"0"`
-	Tokens         []int    `help:"Lengths of the answers." default:"32,64,128"`
-	Methods        []string `help:"Ways of denoising. Default: all." placeholder:"METHOD"`
-	Variants       bool     `help:"Also measure the full method with other thresholds, triggers and blocks, at the last length."`
-	SoC            []string `name:"soc" help:"Chips and stacks to simulate." default:"sm8650/llada,sm8750/llada,sm8850/llada"`
-	Against        string   `help:"A model that writes token by token, to compare with; it needs the same vocabulary. Default: the built-in decoder, if it has that." type:"existingfile" placeholder:"FILE"`
-	CostsOf        string   `name:"costs-of" help:"Let windows look ahead by the latency of this simulated chip, such as sm8750/llada, instead of this machine's." placeholder:"CHIP"`
-	SVG            string   `help:"Write pictures of one answer to this folder: the states of its tokens, and the two paths." type:"path" placeholder:"DIR"`
-	File           string   `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
+	modelcmd.ModelFlags `group:"Model:"`
+	Inputs              string   `help:"Prompts as JSON lines with \"prompt\" and, to judge the text, \"answer\". Default: three invented ones." type:"existingfile" placeholder:"FILE"`
+	Limit               int      `help:"At most this many inputs; 0 for all." default:"0"`
+	Tokens              []int    `help:"Lengths of the answers." default:"32,64,128"`
+	Methods             []string `help:"Ways of denoising. Default: all." placeholder:"METHOD"`
+	Variants            bool     `help:"Also measure the full method with other thresholds, triggers and blocks, at the last length."`
+	SoC                 []string `name:"soc" help:"Chips and stacks to simulate." default:"sm8650/llada,sm8750/llada,sm8850/llada"`
+	Against             string   `help:"A model that writes token by token, to compare with; it needs the same vocabulary. Default: the built-in decoder, if it has that." type:"existingfile" placeholder:"FILE"`
+	CostsOf             string   `name:"costs-of" help:"Let windows look ahead by the latency of this simulated chip, such as sm8750/llada, instead of this machine's." placeholder:"CHIP"`
+	SVG                 string   `help:"Write pictures of one answer to this folder: the states of its tokens, and the two paths." type:"path" placeholder:"DIR"`
+	File                string   `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
 func (c *diffusionCmd) Help() string {
@@ -154,7 +155,7 @@ func (c *diffusionCmd) addComparison(a *cli.App, d phone.Diffusion, rows []phone
 		}
 		return rows, nil
 	}
-	name := cli.BuiltInDecoder
+	name := modelcmd.BuiltInDecoder
 	if c.Against != "" {
 		name = filepath.Base(c.Against)
 	}

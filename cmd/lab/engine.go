@@ -10,19 +10,20 @@ import (
 	"strings"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/lab/engine"
 )
 
 type engineCmd struct {
-	cli.ModelFlags `group:"Model:"`
-	Rows           []int  `help:"Numbers of sequences to decode at once." default:"1,4,16"`
-	Runs           int    `help:"Runs of each test." default:"5"`
-	Prompt         int    `help:"Tokens of the prompt; 0 for 512, or fewer if the model's context is small." default:"0"`
-	Steps          int    `help:"Tokens to decode of each sequence." default:"64"`
-	Against        string `help:"Also measure another engine, in turns, on the same file and threads: llama.cpp, or ik_llama.cpp=PROGRAM with its llama-batched-bench." placeholder:"ENGINE"`
-	Busy           bool   `help:"Keep another process busy during the measurement."`
-	ProcessorTime  bool   `help:"Measure the processor's time, so that other programs disturb less. Needs --threads 1."`
-	File           string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
+	modelcmd.ModelFlags `group:"Model:"`
+	Rows                []int  `help:"Numbers of sequences to decode at once." default:"1,4,16"`
+	Runs                int    `help:"Runs of each test." default:"5"`
+	Prompt              int    `help:"Tokens of the prompt; 0 for 512, or fewer if the model's context is small." default:"0"`
+	Steps               int    `help:"Tokens to decode of each sequence." default:"64"`
+	Against             string `help:"Also measure another engine, in turns, on the same file and threads: llama.cpp, or ik_llama.cpp=PROGRAM with its llama-batched-bench." placeholder:"ENGINE"`
+	Busy                bool   `help:"Keep another process busy during the measurement."`
+	ProcessorTime       bool   `help:"Measure the processor's time, so that other programs disturb less. Needs --threads 1."`
+	File                string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
 func (c *engineCmd) Help() string {
@@ -57,7 +58,7 @@ func (c *engineCmd) Run(a *cli.App) error {
 		if o.Program, err = peerProgram(program, given); err != nil {
 			return err
 		}
-		if o.Against, err = a.FindModel(c.Model); err != nil {
+		if o.Against, err = modelcmd.Find(a, c.Model); err != nil {
 			return err
 		}
 		if o.Against != "" {

@@ -13,6 +13,7 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/decoder"
 	"tandem/decoder/kvstore"
 	"tandem/examples"
@@ -23,11 +24,11 @@ import (
 
 // experimentFlags are the flags of experiments that ask questions about the sample documents.
 type experimentFlags struct {
-	Questions      int     `help:"Number of questions about the sample documents; those that need both sides come first." default:"5"`
-	Seed           uint64  `help:"Seed of the first answer; each answer adds one." default:"1"`
-	Temperature    float64 `help:"0 for the likeliest token, 1 for the model's own distribution." default:"1"`
-	MaxTokens      int     `help:"Maximum number of tokens in an answer." default:"64"`
-	cli.ModelFlags `group:"Model:"`
+	Questions           int     `help:"Number of questions about the sample documents; those that need both sides come first." default:"5"`
+	Seed                uint64  `help:"Seed of the first answer; each answer adds one." default:"1"`
+	Temperature         float64 `help:"0 for the likeliest token, 1 for the model's own distribution." default:"1"`
+	MaxTokens           int     `help:"Maximum number of tokens in an answer." default:"64"`
+	modelcmd.ModelFlags `group:"Model:"`
 }
 
 // modelFile names the model in tables.

@@ -6,21 +6,22 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/lab/phone"
 	"tandem/model/sample"
 )
 
 type forecastCmd struct {
-	cli.ModelFlags    `group:"Model:"`
-	cli.LoraFlags     `group:"Model:"`
-	cli.ForecastFlags `group:"Model:"`
-	Task              string  `help:"What to write: answers (to the held-out questions of the built-in decoder), reply, or own with --inputs." default:"answers" enum:"answers,reply,own"`
-	Inputs            string  `help:"Your own prompts, as JSON lines as with lab spec." type:"existingfile" placeholder:"FILE"`
-	Limit             int     `help:"At most this many prompts; 0 for all." default:"60"`
-	MaxTokens         int     `help:"Maximum number of tokens in a text." default:"96"`
-	Temperature       float64 `help:"0 for the likeliest token, 1 for the model's own distribution." default:"0"`
-	Seed              uint64  `help:"Random seed." default:"1"`
-	File              string  `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
+	modelcmd.ModelFlags    `group:"Model:"`
+	modelcmd.LoraFlags     `group:"Model:"`
+	modelcmd.ForecastFlags `group:"Model:"`
+	Task                   string  `help:"What to write: answers (to the held-out questions of the built-in decoder), reply, or own with --inputs." default:"answers" enum:"answers,reply,own"`
+	Inputs                 string  `help:"Your own prompts, as JSON lines as with lab spec." type:"existingfile" placeholder:"FILE"`
+	Limit                  int     `help:"At most this many prompts; 0 for all." default:"60"`
+	MaxTokens              int     `help:"Maximum number of tokens in a text." default:"96"`
+	Temperature            float64 `help:"0 for the likeliest token, 1 for the model's own distribution." default:"0"`
+	Seed                   uint64  `help:"Random seed." default:"1"`
+	File                   string  `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
 func (c *forecastCmd) Help() string {

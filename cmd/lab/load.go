@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/lab"
 	"tandem/specdec"
 )
@@ -42,7 +43,7 @@ func (c *loadCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closing()) }()
-	if b.Draft, err = (cli.DraftFlags{Draft: c.Draft}).Drafters(); err != nil {
+	if b.Draft, err = (modelcmd.DraftFlags{Draft: c.Draft}).Drafters(); err != nil {
 		return err
 	}
 	if err := (specdec.Resources{}).Check(b.Draft); err != nil {

@@ -10,6 +10,7 @@ import (
 	"runtime"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/lab/engine"
 	"tandem/lab/phone"
 	"tandem/model"
@@ -17,15 +18,15 @@ import (
 )
 
 type loraCmd struct {
-	cli.ModelFlags `group:"Model:"`
-	Rank           int    `help:"Rank of the adapters." default:"16"`
-	Tasks          []int  `help:"Numbers of adapters to hold." default:"1,4,8"`
-	Runs           int    `help:"Runs of each test." default:"5"`
-	Steps          int    `help:"Tokens of a run." default:"16"`
-	Prompt         int    `help:"Tokens of the prompt." default:"64"`
-	Against        string `help:"Also measure another engine with the same adapter: llama.cpp." placeholder:"ENGINE"`
-	Simulate       bool   `help:"Only the simulated phones; measure nothing."`
-	File           string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
+	modelcmd.ModelFlags `group:"Model:"`
+	Rank                int    `help:"Rank of the adapters." default:"16"`
+	Tasks               []int  `help:"Numbers of adapters to hold." default:"1,4,8"`
+	Runs                int    `help:"Runs of each test." default:"5"`
+	Steps               int    `help:"Tokens of a run." default:"16"`
+	Prompt              int    `help:"Tokens of the prompt." default:"64"`
+	Against             string `help:"Also measure another engine with the same adapter: llama.cpp." placeholder:"ENGINE"`
+	Simulate            bool   `help:"Only the simulated phones; measure nothing."`
+	File                string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
 func (c *loraCmd) Help() string {
@@ -98,7 +99,7 @@ func (c *loraCmd) measure(a *cli.App) (r engine.AdapterReport, err error) {
 
 // withModelAndPeer calls measure with the model that the flags choose, or one of random weights, and with the file from which a
 // peer reads that model, "" without a peer.
-func withModelAndPeer(a *cli.App, f cli.ModelFlags, against string, measure func(m *model.Model, peer string) error) (err error) {
+func withModelAndPeer(a *cli.App, f modelcmd.ModelFlags, against string, measure func(m *model.Model, peer string) error) (err error) {
 	if f.Model == "" {
 		dir, err := os.MkdirTemp("", "tandem-lab-*")
 		if err != nil {
@@ -127,7 +128,7 @@ func peerModel(a *cli.App, against, model string) (string, error) {
 	case "":
 		return "", nil
 	case "llama.cpp":
-		return a.FindModel(model)
+		return modelcmd.Find(a, model)
 	}
 	return "", fmt.Errorf("--against %s: unknown engine, use llama.cpp", against)
 }

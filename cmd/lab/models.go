@@ -14,13 +14,14 @@ import (
 	"time"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/internal/tinymodel"
 	"tandem/npu"
 )
 
 // modelsCmd adds models to measure with to the models that all programs list.
 type modelsCmd struct {
-	cli.ModelsCmd
+	modelcmd.Cmd
 	Random modelsRandom `cmd:"" help:"Make a model of random weights, to measure speed with."`
 	Table  modelsTable  `cmd:"" help:"Print what is computed of each architecture, as docs/models.md."`
 	Speed  modelsSpeed  `cmd:"" help:"Print how fast models of real shapes are, by llama.cpp's speed."`

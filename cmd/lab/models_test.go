@@ -17,6 +17,7 @@ import (
 
 	"tandem/cmd/internal/cli"
 	"tandem/cmd/internal/clitest"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/internal/tinymodel"
 	"tandem/model"
 )
@@ -69,7 +70,7 @@ func TestModelsRandom(t *testing.T) {
 	if bytes.Equal(one, write("two.gguf", 2)) {
 		t.Error("two seeds give one file")
 	}
-	m, err := cli.ModelFlags{Model: filepath.Join(dir, "one.gguf"), Threads: 1}.Open(a)
+	m, err := modelcmd.ModelFlags{Model: filepath.Join(dir, "one.gguf"), Threads: 1}.Open(a)
 	if err != nil {
 		t.Fatal(err)
 	}

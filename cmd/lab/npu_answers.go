@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strings"
 
+	npuphone "tandem/npu/phone"
+
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/lab/phone"
 	"tandem/lab/spec"
 	"tandem/model"
-	npuphone "tandem/npu/phone"
 )
 
 // npuAnswers lets a simulated phone answer by its whole path.
@@ -26,7 +28,7 @@ type npuAnswers struct {
 	Limit     int      `help:"At most this many inputs of each task, evenly spread over all of them; 0 for all." default:"6"`
 	MaxTokens int      `help:"Maximum number of tokens in an answer." default:"96"`
 	Prompt    int      `help:"Lengthen shorter prompts on the phone to this many tokens, with the task's other inputs. The model reads its own as before, so acceptance does not change." placeholder:"TOKENS"`
-	cli.ModelFlags
+	modelcmd.ModelFlags
 	File string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
@@ -111,7 +113,7 @@ func (c *npuAnswers) executed(a *cli.App, words []spec.Words, variants []string)
 			x.Tasks = append(x.Tasks, phone.ExecutedTask{Task: task, Words: w, Inputs: inputs})
 		}
 	}
-	path, err := a.FindModel(c.Model)
+	path, err := modelcmd.Find(a, c.Model)
 	if err != nil {
 		return x, nil, err
 	}

@@ -11,8 +11,11 @@ import (
 	"slices"
 	"time"
 
+	npuphone "tandem/npu/phone"
+
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/lab/phone"
 	"tandem/lab/report"
 	"tandem/lab/spec"
@@ -21,7 +24,6 @@ import (
 	"tandem/model/tokenizer"
 	"tandem/models"
 	"tandem/npu"
-	npuphone "tandem/npu/phone"
 	"tandem/specdec"
 )
 
@@ -40,7 +42,7 @@ type npuFigures struct {
 	Data      string `help:"Folder with specbench/questions.jsonl to take the texts from. Default: sample documents." type:"existingdir" placeholder:"DIR"`
 	Spec      string `help:"Instead take accept lengths from a file that \"lab spec --json FILE\" wrote." type:"existingfile" placeholder:"FILE"`
 
-	cli.ModelFlags
+	modelcmd.ModelFlags
 	outputFlags
 }
 
@@ -101,7 +103,7 @@ func (o outputFlags) object(a *cli.App, r report.Report, data any) error {
 // onDisk returns the path of the model's file. It writes the built-in decoder to a temporary file, which remove removes, so
 // that weights are staged from a file and not from this program's memory.
 func (c *npuFigures) onDisk(a *cli.App) (path string, remove func(), err error) {
-	if path, err = a.FindModel(c.Model); err != nil || path != "" {
+	if path, err = modelcmd.Find(a, c.Model); err != nil || path != "" {
 		return path, func() {}, err
 	}
 	dir, err := os.MkdirTemp("", "tandem-reader-")
@@ -109,7 +111,7 @@ func (c *npuFigures) onDisk(a *cli.App) (path string, remove func(), err error) 
 		return "", nil, fmt.Errorf("write the built-in reader for the native run: %w: set TMPDIR to a folder with room, or leave out the run with --no-native", err)
 	}
 	remove = func() { os.RemoveAll(dir) }
-	path = filepath.Join(dir, cli.BuiltInDecoder+".gguf")
+	path = filepath.Join(dir, modelcmd.BuiltInDecoder+".gguf")
 	if err := os.WriteFile(path, models.Decoder, 0o600); err != nil {
 		remove()
 		return "", nil, fmt.Errorf("write the built-in reader for the native run: %w: set TMPDIR to a folder with room, or leave out the run with --no-native", err)
@@ -199,5 +201,5 @@ func (c *npuFigures) accept(ctx context.Context, a *cli.App) (l phone.AcceptLeng
 	if err != nil {
 		return l, err
 	}
-	return phone.AcceptLengthsOf(rows, task, cmp.Or(c.Model, cli.BuiltInDecoder))
+	return phone.AcceptLengthsOf(rows, task, cmp.Or(c.Model, modelcmd.BuiltInDecoder))
 }

@@ -9,6 +9,7 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/model/tokenizer"
 	"tandem/npu"
 	"tandem/npu/native"
@@ -39,7 +40,7 @@ type perplexityRow struct {
 }
 
 func (c *npuPerplexity) Run(a *cli.App) error {
-	path, err := a.FindModel(c.Model)
+	path, err := modelcmd.Find(a, c.Model)
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func (c *npuPerplexity) Run(a *cli.App) error {
 	}
 	a.Clear()
 	if a.Globals.JSON {
-		return a.JSON(map[string]any{"model": cmp.Or(path, cli.BuiltInDecoder), "tokens": len(text), "rows": rows})
+		return a.JSON(map[string]any{"model": cmp.Or(path, modelcmd.BuiltInDecoder), "tokens": len(text), "rows": rows})
 	}
 	for _, r := range rows {
 		fmt.Fprintf(a.Out, "%-32s perplexity %8.2f  (%+.1f %%)\n", r.Form, r.Perplexity, 100*(r.Perplexity/rows[0].Perplexity-1))

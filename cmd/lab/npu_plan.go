@@ -7,24 +7,26 @@ import (
 	"slices"
 	"strings"
 
+	npuphone "tandem/npu/phone"
+
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/lab/chart"
 	"tandem/lab/phone"
 	"tandem/model"
-	npuphone "tandem/npu/phone"
 	"tandem/npu/phone/plan"
 	"tandem/npu/phone/sim"
 )
 
 type npuPlan struct {
-	cli.ModelFlags `group:"Model:"`
-	SoC            string `name:"soc" help:"Simulate a chip: sm8550, sm8650, sm8750 or sm8850, alone or with a stack, such as sm8650/mllm. Default: measure and execute every plan on this machine." placeholder:"NAME"`
-	Blocks         int    `help:"Number of blocks of layers." default:"6"`
-	Chunks         int    `help:"Number of chunks of the prompt." default:"2"`
-	Large          int    `help:"Tokens of a chunk: the rows of the graph for prompts, G¹." default:"256"`
-	Small          int    `help:"Rows of the graph for decoding, G²." default:"32"`
-	Output         string `short:"o" help:"Draw the plans as a Gantt chart (SVG)." type:"path" placeholder:"FILE"`
+	modelcmd.ModelFlags `group:"Model:"`
+	SoC                 string `name:"soc" help:"Simulate a chip: sm8550, sm8650, sm8750 or sm8850, alone or with a stack, such as sm8650/mllm. Default: measure and execute every plan on this machine." placeholder:"NAME"`
+	Blocks              int    `help:"Number of blocks of layers." default:"6"`
+	Chunks              int    `help:"Number of chunks of the prompt." default:"2"`
+	Large               int    `help:"Tokens of a chunk: the rows of the graph for prompts, G¹." default:"256"`
+	Small               int    `help:"Rows of the graph for decoding, G²." default:"32"`
+	Output              string `short:"o" help:"Draw the plans as a Gantt chart (SVG)." type:"path" placeholder:"FILE"`
 }
 
 func (c *npuPlan) Help() string {

@@ -9,6 +9,7 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/model"
 	"tandem/models"
 	"tandem/npu/phone"
@@ -52,7 +53,7 @@ func modelSize(path string) (uint64, error) {
 }
 
 func (c *npuPrograms) Run(a *cli.App) error {
-	path, err := a.FindModel(c.Model)
+	path, err := modelcmd.Find(a, c.Model)
 	if err != nil {
 		return err
 	}

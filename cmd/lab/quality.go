@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/decoder"
 	"tandem/lab/quality"
 	"tandem/model"
@@ -18,15 +19,15 @@ import (
 )
 
 type qualityCmd struct {
-	cli.ModelFlags `group:"Model:"`
-	Sets           []string `help:"What to ask: one-part, two-part, unanswerable, follow-up (generated worlds), xquad. Sets of documents have a command of their own, lab answers." default:"one-part,two-part,unanswerable,follow-up" placeholder:"SET"`
-	Methods        []string `help:"Who answers, see above. Default: all but given; with --wikitext, all." placeholder:"METHOD"`
-	Weights        []string `help:"Document weights; the pair is measured with each, the other methods with the first." default:"reader" sep:";" placeholder:"WEIGHTS"`
-	Set            string   `help:"Worlds of your own, as JSON lines, gzipped or not. Default: those that ship with the program." type:"existingfile" placeholder:"FILE"`
-	Xquad          string   `help:"Questions in the format of SQuAD for the set xquad. Default: shared/data/qa/xquad.en.half.json, if it exists." type:"existingfile" placeholder:"FILE"`
-	Wikitext       bool     `help:"Instead measure bits per byte on WikiText-2 (in shared/data/wikitext2) with 0 to 16 documents; --n limits the windows of text."`
-	N              int      `help:"Questions of each set; 0 for all." aliases:"limit" default:"100"`
-	Documents      int      `help:"Passages that each side retrieves; 0 for 4." default:"0"`
+	modelcmd.ModelFlags `group:"Model:"`
+	Sets                []string `help:"What to ask: one-part, two-part, unanswerable, follow-up (generated worlds), xquad. Sets of documents have a command of their own, lab answers." default:"one-part,two-part,unanswerable,follow-up" placeholder:"SET"`
+	Methods             []string `help:"Who answers, see above. Default: all but given; with --wikitext, all." placeholder:"METHOD"`
+	Weights             []string `help:"Document weights; the pair is measured with each, the other methods with the first." default:"reader" sep:";" placeholder:"WEIGHTS"`
+	Set                 string   `help:"Worlds of your own, as JSON lines, gzipped or not. Default: those that ship with the program." type:"existingfile" placeholder:"FILE"`
+	Xquad               string   `help:"Questions in the format of SQuAD for the set xquad. Default: shared/data/qa/xquad.en.half.json, if it exists." type:"existingfile" placeholder:"FILE"`
+	Wikitext            bool     `help:"Instead measure bits per byte on WikiText-2 (in shared/data/wikitext2) with 0 to 16 documents; --n limits the windows of text."`
+	N                   int      `help:"Questions of each set; 0 for all." aliases:"limit" default:"100"`
+	Documents           int      `help:"Passages that each side retrieves; 0 for 4." default:"0"`
 	cli.PassageFlags
 	Fit     bool   `help:"Instead fit the constants of the reader weights on the questions." env:"-"`
 	Wrong   bool   `help:"Print the pair's wrong answers."`
@@ -135,7 +136,7 @@ func (c *qualityCmd) check(a *cli.App) error {
 	if err := a.CheckJSONFile(c.File); err != nil {
 		return err
 	}
-	c.Documents = cmp.Or(c.Documents, cli.DecoderDocuments)
+	c.Documents = cmp.Or(c.Documents, modelcmd.DecoderDocuments)
 	if c.N < 0 || c.Documents < 0 || c.Tokens < 1 {
 		return fmt.Errorf("--n %d, --documents %d, --tokens %d: want 0 or more, and 1 token or more", c.N, c.Documents, c.Tokens)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/decoder"
 	"tandem/lab/quality"
 	"tandem/model/sample"
@@ -41,9 +42,9 @@ func (c *readerCmd) Run(a *cli.App) error {
 
 // readingFlags are the flags of reader and samples.
 type readingFlags struct {
-	cli.ModelFlags `group:"Model:"`
-	Weights        string `help:"How document weights follow the answer (see edge ask --help-all)." default:"reader"`
-	Wrong          bool   `help:"Print the wrong answers."`
+	modelcmd.ModelFlags `group:"Model:"`
+	Weights             string `help:"How document weights follow the answer (see edge ask --help-all)." default:"reader"`
+	Wrong               bool   `help:"Print the wrong answers."`
 }
 
 // ask asks the questions and prints the scores.

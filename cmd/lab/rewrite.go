@@ -10,19 +10,20 @@ import (
 	"strings"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/internal/sentences"
 	"tandem/lora/rewrite"
 	"tandem/models"
 )
 
 type rewriteCmd struct {
-	Task           string `arg:"" help:"${enum}." enum:"correct,tone,short"`
-	Set            string `help:"Use only the sentences of this set. The program ships with judge, on which nothing was tuned, and tune." placeholder:"SET"`
-	Items          string `help:"Sentences, as JSON lines. Default: those that ship with the program, written by hand." type:"existingfile" placeholder:"FILE"`
-	Sentences      bool   `help:"Print every sentence and its result; with --json, tones as lines of tone, given and text."`
-	MaxTokens      int    `help:"Maximum number of tokens in a rewritten sentence." default:"120"`
-	cli.ModelFlags `group:"Model:"`
-	cli.LoraFlags  `group:"Model:"`
+	Task                string `arg:"" help:"${enum}." enum:"correct,tone,short"`
+	Set                 string `help:"Use only the sentences of this set. The program ships with judge, on which nothing was tuned, and tune." placeholder:"SET"`
+	Items               string `help:"Sentences, as JSON lines. Default: those that ship with the program, written by hand." type:"existingfile" placeholder:"FILE"`
+	Sentences           bool   `help:"Print every sentence and its result; with --json, tones as lines of tone, given and text."`
+	MaxTokens           int    `help:"Maximum number of tokens in a rewritten sentence." default:"120"`
+	modelcmd.ModelFlags `group:"Model:"`
+	modelcmd.LoraFlags  `group:"Model:"`
 }
 
 func (c *rewriteCmd) Help() string {
@@ -64,7 +65,7 @@ func (c *rewriteCmd) Run(a *cli.App) (err error) {
 	if len(items) == 0 {
 		return fmt.Errorf("no sentences of the set %q", c.Set)
 	}
-	w, err := cli.OpenWriter(a, c.ModelFlags, c.LoraFlags, c.Task)
+	w, err := modelcmd.OpenWriter(a, c.ModelFlags, c.LoraFlags, c.Task)
 	if err != nil {
 		return err
 	}

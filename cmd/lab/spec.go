@@ -14,6 +14,7 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/lab/spec"
 	"tandem/model"
 	"tandem/model/chat"
@@ -28,24 +29,24 @@ import (
 const ablationGraph = 32
 
 type specCmd struct {
-	cli.ModelFlags    `group:"Model:"`
-	cli.ForecastFlags `group:"Model:"`
-	Task              []string        `help:"Tasks: summary, rag, ui, reply." default:"summary,rag,ui,reply"`
-	Methods           []string        `help:"Ways of drafting. Default: all." placeholder:"METHOD"`
-	Inputs            string          `help:"Your own prompts, as JSON lines with \"prompt\" and, for a prompt about a text, \"context\". The task is then called own, or as --task says." type:"existingfile" placeholder:"FILE"`
-	Data              string          `help:"Folder with specbench/questions.jsonl and ui/tasks.json, for summary, rag and ui. Default: sample documents and invented screens. Replies are always to invented conversations." type:"existingdir" placeholder:"DIR"`
-	Limit             int             `help:"At most this many inputs of each task, evenly spread over all of them; 0 for all." default:"10"`
-	MaxTokens         int             `help:"Maximum number of tokens in an answer." default:"96"`
-	Words             []string        `help:"Whose words the answers have: own (the model's), reference (what people wrote about the same texts, read to the model token by token), or reference:SHARE, with a share of tokens where the model says another." default:"own" placeholder:"WORDS"`
-	Rows              int             `help:"Rows of a pass, as in the decoding graph: 2 to 64." default:"32"`
-	Costs             string          `help:"Measure the passes of another model file on this machine for the ratios. Default: the model's own." type:"existingfile" placeholder:"FILE"`
-	Passes            []string        `help:"Times of passes by their rows, instead of measured ones, as in 1=370us,8=910us,16=1.8ms,32=3.76ms." placeholder:"ROWS=TIME"`
-	Step              []time.Duration `help:"Give drafters virtual time: each reading of their clock moves it on by this, whatever the machine does. Several are all tried. Needs --passes." placeholder:"TIME"`
-	Denoiser          string          `help:"Draft also with the blocks of this diffusion model, which must have the same vocabulary (method blocks)." type:"existingfile" placeholder:"FILE"`
-	Temperature       float64         `help:"0 for the likeliest token, 1 for the model's own distribution." default:"0"`
-	Seed              uint64          `help:"Random seed." default:"1"`
-	SVG               string          `help:"Write a picture of the accept lengths to this file." type:"path" placeholder:"FILE"`
-	File              string          `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
+	modelcmd.ModelFlags    `group:"Model:"`
+	modelcmd.ForecastFlags `group:"Model:"`
+	Task                   []string        `help:"Tasks: summary, rag, ui, reply." default:"summary,rag,ui,reply"`
+	Methods                []string        `help:"Ways of drafting. Default: all." placeholder:"METHOD"`
+	Inputs                 string          `help:"Your own prompts, as JSON lines with \"prompt\" and, for a prompt about a text, \"context\". The task is then called own, or as --task says." type:"existingfile" placeholder:"FILE"`
+	Data                   string          `help:"Folder with specbench/questions.jsonl and ui/tasks.json, for summary, rag and ui. Default: sample documents and invented screens. Replies are always to invented conversations." type:"existingdir" placeholder:"DIR"`
+	Limit                  int             `help:"At most this many inputs of each task, evenly spread over all of them; 0 for all." default:"10"`
+	MaxTokens              int             `help:"Maximum number of tokens in an answer." default:"96"`
+	Words                  []string        `help:"Whose words the answers have: own (the model's), reference (what people wrote about the same texts, read to the model token by token), or reference:SHARE, with a share of tokens where the model says another." default:"own" placeholder:"WORDS"`
+	Rows                   int             `help:"Rows of a pass, as in the decoding graph: 2 to 64." default:"32"`
+	Costs                  string          `help:"Measure the passes of another model file on this machine for the ratios. Default: the model's own." type:"existingfile" placeholder:"FILE"`
+	Passes                 []string        `help:"Times of passes by their rows, instead of measured ones, as in 1=370us,8=910us,16=1.8ms,32=3.76ms." placeholder:"ROWS=TIME"`
+	Step                   []time.Duration `help:"Give drafters virtual time: each reading of their clock moves it on by this, whatever the machine does. Several are all tried. Needs --passes." placeholder:"TIME"`
+	Denoiser               string          `help:"Draft also with the blocks of this diffusion model, which must have the same vocabulary (method blocks)." type:"existingfile" placeholder:"FILE"`
+	Temperature            float64         `help:"0 for the likeliest token, 1 for the model's own distribution." default:"0"`
+	Seed                   uint64          `help:"Random seed." default:"1"`
+	SVG                    string          `help:"Write a picture of the accept lengths to this file." type:"path" placeholder:"FILE"`
+	File                   string          `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
 func (c *specCmd) Help() string { return specHelp }
@@ -180,7 +181,7 @@ func (c *specCmd) Run(a *cli.App) error {
 			return err
 		}
 	}
-	whole := map[string]any{"rows": rows, "costs_ms": milliseconds(x.Costs[:32]), "costs_of": whose, "cut": cut, "model": cmp.Or(c.Model, cli.BuiltInDecoder)}
+	whole := map[string]any{"rows": rows, "costs_ms": milliseconds(x.Costs[:32]), "costs_of": whose, "cut": cut, "model": cmp.Or(c.Model, modelcmd.BuiltInDecoder)}
 	if a.Globals.JSON {
 		return a.JSONTo(c.File, whole)
 	}
@@ -278,7 +279,7 @@ func (c *specCmd) measureCosts(a *cli.App, x *spec.Experiment) (whose string, er
 		if x.Own, err = specdec.Measure(a, m, atMost); err != nil {
 			return "", err
 		}
-		flags := cli.ModelFlags{Model: c.Costs, Threads: c.Threads, Compute: c.Compute}
+		flags := modelcmd.ModelFlags{Model: c.Costs, Threads: c.Threads, Compute: c.Compute}
 		if m, err = flags.Open(a); err != nil {
 			return "", err
 		}

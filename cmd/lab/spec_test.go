@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"tandem/cmd/internal/cli"
 	"tandem/cmd/internal/clitest"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/lab/spec"
 )
 
@@ -51,7 +51,7 @@ func TestBenchSpec(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got specResult
-	if err := json.Unmarshal(data, &got); err != nil || len(got.Rows) != 3 || len(got.Costs) != 32 || got.Cut != 0 || got.Whose != "the model" || got.Model != cli.BuiltInDecoder {
+	if err := json.Unmarshal(data, &got); err != nil || len(got.Rows) != 3 || len(got.Costs) != 32 || got.Cut != 0 || got.Whose != "the model" || got.Model != modelcmd.BuiltInDecoder {
 		t.Fatalf("%v: %s", err, data)
 	}
 	for i, r := range got.Rows {

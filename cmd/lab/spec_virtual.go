@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/lab/spec"
 	"tandem/model"
 )
@@ -44,7 +45,7 @@ func (c *specCmd) runVirtual(a *cli.App, m *model.Model, x spec.Experiment) erro
 	}
 	a.Clear()
 	if a.Globals.JSON {
-		return a.JSONTo(c.File, map[string]any{"rows": rows, "steps_ns": c.Step, "costs_ms": milliseconds(x.Costs[:32]), "cut": cut, "model": cmp.Or(c.Model, cli.BuiltInDecoder)})
+		return a.JSONTo(c.File, map[string]any{"rows": rows, "steps_ns": c.Step, "costs_ms": milliseconds(x.Costs[:32]), "cut": cut, "model": cmp.Or(c.Model, modelcmd.BuiltInDecoder)})
 	}
 	fmt.Fprintf(a.Out, "answers by %s\n", x.Name)
 	printPasses(a.Out, x.CostsOf, x.Costs)

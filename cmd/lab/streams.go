@@ -6,20 +6,21 @@ import (
 	"runtime"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/lab/engine"
 	"tandem/lab/phone"
 	"tandem/model"
 )
 
 type streamsCmd struct {
-	cli.ModelFlags `group:"Model:"`
-	Streams        int    `help:"Texts to write at once." default:"8"`
-	Runs           int    `help:"Runs." default:"5"`
-	Steps          int    `help:"Tokens of each text." default:"16"`
-	Prompt         int    `help:"Tokens of the prompt." default:"64"`
-	Against        string `help:"Also measure another engine's parallel sequences: llama.cpp." placeholder:"ENGINE"`
-	Simulate       bool   `help:"Only the simulated phones; measure nothing."`
-	File           string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
+	modelcmd.ModelFlags `group:"Model:"`
+	Streams             int    `help:"Texts to write at once." default:"8"`
+	Runs                int    `help:"Runs." default:"5"`
+	Steps               int    `help:"Tokens of each text." default:"16"`
+	Prompt              int    `help:"Tokens of the prompt." default:"64"`
+	Against             string `help:"Also measure another engine's parallel sequences: llama.cpp." placeholder:"ENGINE"`
+	Simulate            bool   `help:"Only the simulated phones; measure nothing."`
+	File                string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
 func (c *streamsCmd) Help() string {

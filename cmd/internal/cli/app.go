@@ -41,8 +41,6 @@ type App struct {
 	Globals *Globals
 	Log     *slog.Logger
 
-	dirs       Dirs
-	dirsErr    error
 	drains     func() // set by Register
 	interrupts interrupts
 	parser     *kong.Kong
@@ -66,9 +64,9 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 	if !term.IsTerminal(int(os.Stdout.Fd())) { // kong asks a terminal for its width, so it gets the file itself
 		app.Out = out
 	}
-	app.dirs, app.dirsErr = FindDirs(program)
 	app.preparePDFs()
-	config, resolvers, err := defaultConfig(app.dirs)
+	dirs, _ := app.Dirs() // without a home folder some may be known all the same
+	config, resolvers, err := defaultConfig(dirs)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %s\n", program, EscapeLines(err.Error()))
 		return exitUsage
@@ -195,8 +193,8 @@ func (a *App) failure(err error) {
 // preparePDFs says where the compiled PDF reader is kept.
 func (a *App) preparePDFs() {
 	folder := ""
-	if a.dirsErr == nil {
-		folder = filepath.Join(a.dirs.Cache, "pdfium")
+	if dirs, err := a.Dirs(); err == nil {
+		folder = filepath.Join(dirs.Cache, "pdfium")
 	}
 	documents.SetPDFium(folder, func() { a.Progress("preparing the PDF reader") })
 }
@@ -281,7 +279,7 @@ func helpFor(program string, err error) string {
 }
 
 // Dirs returns the program's folders, or an error that says how to set them.
-func (a *App) Dirs() (Dirs, error) { return a.dirs, a.dirsErr }
+func (a *App) Dirs() (Dirs, error) { return FindDirs(a.Program) }
 
 // Version returns the version of the module, or "devel" with the commit it was built from.
 func Version() string {

@@ -127,7 +127,8 @@ func (a *App) setIn(chosen *kong.Context, flag *kong.Flag) (from string) {
 		case !p.Resolved: // on the command line
 			return ""
 		default:
-			from = filepath.Join(a.dirs.Config, "config.json")
+			dirs, _ := a.Dirs()
+			from = filepath.Join(dirs.Config, "config.json")
 			if c, err := loadConfig(string(a.Globals.Config)); err == nil && c.values[flag.Name] != nil {
 				from = c.file
 			}

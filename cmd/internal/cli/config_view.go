@@ -45,8 +45,8 @@ type setting struct {
 
 func (c *configView) Run(a *App) error {
 	path, note := string(a.Globals.Config), ""
-	if path == "" && a.dirs.Config != "" {
-		path = filepath.Join(a.dirs.Config, "config.json")
+	if dirs, _ := a.Dirs(); path == "" && dirs.Config != "" {
+		path = filepath.Join(dirs.Config, "config.json")
 	}
 	file, err := loadConfig(path)
 	switch {

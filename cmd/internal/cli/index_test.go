@@ -18,11 +18,12 @@ import (
 // An unreadable folder is named, and the error of a full disk says what to do.
 func TestIndexErrors(t *testing.T) {
 	a, _, _ := testApp(t)
+	dirs, _ := a.Dirs()
 	err := a.fullDisk(errors.New("segment: 4.zap persist err: " + syscall.ENOSPC.Error()))
-	if err == nil || !strings.Contains(err.Error(), "make room") || !strings.Contains(err.Error(), a.dirs.Data) {
+	if err == nil || !strings.Contains(err.Error(), "make room") || !strings.Contains(err.Error(), dirs.Data) {
 		t.Errorf("a full disk: %v", err)
 	}
-	for _, path := range []string{filepath.Join(a.dirs.Data, "index", "lock"), filepath.Dir(a.dirs.Data)} {
+	for _, path := range []string{filepath.Join(dirs.Data, "index", "lock"), filepath.Dir(dirs.Data)} {
 		err := a.fullDisk(fmt.Errorf("write index: %w", &fs.PathError{Op: "open", Path: path, Err: syscall.EACCES}))
 		if !strings.Contains(err.Error(), "set XDG_DATA_HOME to a folder where it can") || !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("%s may not be written: %v", path, err)

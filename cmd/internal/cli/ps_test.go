@@ -15,10 +15,13 @@ import (
 
 // A process is listed though its file is damaged, and forgotten once it has ended.
 func TestProcessesWithADamagedFile(t *testing.T) {
-	dir := t.TempDir()
-	a := &App{Context: context.Background(), dirs: Dirs{State: dir}, Log: slog.New(slog.DiscardHandler)}
-	running := filepath.Join(dir, "running")
-	if err := os.Mkdir(running, 0o700); err != nil {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	a := &App{Context: context.Background(), Log: slog.New(slog.DiscardHandler)}
+	running, err := a.runningDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(running, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	f, err := os.Create(filepath.Join(running, "4711.json"))
@@ -44,7 +47,8 @@ func TestProcessesWithADamagedFile(t *testing.T) {
 // Of a process whose file could not be written, as on a full disk, ps says that it knows no more than its number.
 func TestPsOfAnUnknownProcess(t *testing.T) {
 	var out, aside strings.Builder
-	a := &App{Screen: &Screen{Out: &out, Aside: &aside}, Context: context.Background(), Program: "cloud", Globals: &Globals{}, dirs: Dirs{State: t.TempDir()}, Log: slog.New(slog.DiscardHandler)}
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	a := &App{Screen: &Screen{Out: &out, Aside: &aside}, Context: context.Background(), Program: "cloud", Globals: &Globals{}, Log: slog.New(slog.DiscardHandler)}
 	end := a.Register(Process{Command: "serve", Model: "m", Documents: "index", Address: "127.0.0.1:4433"})
 	defer end()
 	running, _ := a.runningDir()
@@ -72,7 +76,8 @@ func TestPsOfAnUnknownProcess(t *testing.T) {
 
 // A process that registers while another lists the processes, and forgets those that have ended, is listed from then on.
 func TestRegisterWhileListed(t *testing.T) {
-	a := &App{Context: context.Background(), dirs: Dirs{State: t.TempDir()}, Log: slog.New(slog.DiscardHandler)}
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	a := &App{Context: context.Background(), Log: slog.New(slog.DiscardHandler)}
 	var others sync.WaitGroup
 	defer others.Wait()
 	ctx, stop := context.WithCancel(t.Context())
@@ -96,7 +101,8 @@ func TestRegisterWhileListed(t *testing.T) {
 
 // Where another process has this one's number and file, that file stays as it is.
 func TestRegisterWithATakenNumber(t *testing.T) {
-	a := &App{Context: context.Background(), dirs: Dirs{State: t.TempDir()}, Log: slog.New(slog.DiscardHandler)}
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	a := &App{Context: context.Background(), Log: slog.New(slog.DiscardHandler)}
 	end := a.Register(Process{Command: "serve"})
 	defer end()
 	a.Register(Process{Command: "chat"})()
@@ -111,9 +117,10 @@ func TestRegisterWithoutFolder(t *testing.T) {
 	if err := os.WriteFile(state, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	t.Setenv("XDG_STATE_HOME", state)
 	for address, want := range map[string]string{"127.0.0.1:4433": "level=WARN", "": "level=INFO"} {
 		var log strings.Builder
-		a := &App{Context: context.Background(), Program: "cloud", dirs: Dirs{State: state}, Log: slog.New(slog.NewTextHandler(&log, nil))}
+		a := &App{Context: context.Background(), Program: "cloud", Log: slog.New(slog.NewTextHandler(&log, nil))}
 		a.Register(Process{Command: "serve", Address: address})()
 		if said := log.String(); strings.Count(said, "\n") != 1 || !strings.Contains(said, want) {
 			t.Errorf("at %q: %q, want %s", address, said, want)

@@ -22,6 +22,7 @@ import (
 
 	"tandem/api"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/model"
 	"tandem/model/gguf"
 	"tandem/model/span"
@@ -102,11 +103,11 @@ func origins(given []string) (list []string, err error) {
 
 // OpenEncoder opens the model that --encoder names, if it does, for a server's configuration. compute says what computes it.
 // The returned function closes it.
-func (f Flags) OpenEncoder(a *cli.App, compute cli.ModelFlags, cfg *api.Config) (done func() error, err error) {
+func (f Flags) OpenEncoder(a *cli.App, compute modelcmd.ModelFlags, cfg *api.Config) (done func() error, err error) {
 	if f.Encoder == "" {
 		return func() error { return nil }, nil
 	}
-	m, err := cli.ModelFlags{Model: f.Encoder, Compute: compute.Compute, Threads: compute.Threads, Verify: true}.Open(a)
+	m, err := modelcmd.ModelFlags{Model: f.Encoder, Compute: compute.Compute, Threads: compute.Threads, Verify: true}.Open(a)
 	if err != nil {
 		return nil, fmt.Errorf("--encoder: %w", err)
 	}
@@ -268,8 +269,8 @@ func (d *door) close() {
 // for the built-in one.
 func ModelInfo(m *model.Model, reader *span.Reader, path string) api.ModelInfo {
 	if reader != nil {
-		info := api.ModelInfo{Name: cli.SpanReader, Arch: span.Architecture, Size: int64(len(models.Span)), Modified: time.Now()}
-		if f, err := gguf.Parse(cli.SpanReader, models.Span); err == nil {
+		info := api.ModelInfo{Name: modelcmd.SpanReader, Arch: span.Architecture, Size: int64(len(models.Span)), Modified: time.Now()}
+		if f, err := gguf.Parse(modelcmd.SpanReader, models.Span); err == nil {
 			info.Parameters = span.Parameters(f)
 		}
 		return info

@@ -1,4 +1,4 @@
-package cli
+package modelcmd
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 
+	"tandem/cmd/internal/cli"
 	"tandem/model"
 	"tandem/model/gguf"
 	"tandem/models"
@@ -32,14 +33,14 @@ type ModelFlags struct {
 }
 
 // Open opens the model that the flags choose.
-func (f ModelFlags) Open(a *App) (*model.Model, error) {
+func (f ModelFlags) Open(a *cli.App) (*model.Model, error) {
 	m, _, err := f.OpenWithDevice(a)
 	return m, err
 }
 
 // OpenWithDevice opens the chosen model and returns also the device that computes it, which the model closes.
-func (f ModelFlags) OpenWithDevice(a *App) (*model.Model, *phone.Device, error) {
-	path, err := a.FindModel(f.Model)
+func (f ModelFlags) OpenWithDevice(a *cli.App) (*model.Model, *phone.Device, error) {
+	path, err := Find(a, f.Model)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -48,7 +49,7 @@ func (f ModelFlags) OpenWithDevice(a *App) (*model.Model, *phone.Device, error) 
 		most = math.MaxInt64
 	}
 	if path != "" {
-		if err := a.intact(path, most); err != nil {
+		if err := intact(a, path, most); err != nil {
 			return nil, nil, err
 		}
 		a.Progress("opening %s", filepath.Base(path))

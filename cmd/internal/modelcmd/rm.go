@@ -1,4 +1,4 @@
-package cli
+package modelcmd
 
 import (
 	"errors"
@@ -9,17 +9,18 @@ import (
 	"slices"
 	"strings"
 
+	"tandem/cmd/internal/cli"
 	"tandem/model/gguf"
 	"tandem/model/hub"
 )
 
-// modelsRm removes models from the models folder.
-type modelsRm struct {
+// rmCmd removes models from the models folder.
+type rmCmd struct {
 	Names []string `arg:"" name:"name" help:"Names, as models list shows them, or what models pull was given." placeholder:"NAME"`
 	Keep  bool     `help:"Keep the downloaded files, so that another pull need not download them."`
 }
 
-func (c *modelsRm) Help() string {
+func (c *rmCmd) Help() string {
 	return `Examples:
   ${program} models rm qwen2.5-0.5b-instruct-q4_k_m
   ${program} models rm qwen2.5:0.5b
@@ -35,8 +36,8 @@ type removed struct {
 	Freed int64  `json:"freed"` // bytes
 }
 
-func (c *modelsRm) Run(a *App) error {
-	dir, err := a.modelsDir()
+func (c *rmCmd) Run(a *cli.App) error {
+	dir, err := modelsDir(a)
 	if err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ func (c *modelsRm) Run(a *App) error {
 		}
 		list = append(list, r)
 		if !a.Globals.JSON {
-			fmt.Fprintf(a.Out, "%s: removed, %s freed\n", r.Name, Bytes(r.Freed))
+			fmt.Fprintf(a.Out, "%s: removed, %s freed\n", r.Name, cli.Bytes(r.Freed))
 		}
 	}
 	if a.Globals.JSON {
@@ -57,7 +58,7 @@ func (c *modelsRm) Run(a *App) error {
 	return nil
 }
 
-func (c *modelsRm) remove(a *App, dir, name string) (removed, error) {
+func (c *rmCmd) remove(a *cli.App, dir, name string) (removed, error) {
 	r := removed{Name: name}
 	if name == BuiltInDecoder {
 		return r, fmt.Errorf("%s is built in and cannot be removed", name)
@@ -91,15 +92,15 @@ func nameOf(path string) string {
 
 // removePulled removes what a reference was pulled as: the links in the models folder that lead to its files, under whatever
 // names.
-func (c *modelsRm) removePulled(a *App, paths []string, name string, ref hub.Ref) (removed, error) {
+func (c *rmCmd) removePulled(a *cli.App, paths []string, name string, ref hub.Ref) (removed, error) {
 	r := removed{Name: name}
-	pulled, err := a.findPulled(name, ref)
+	pulled, err := findPulled(a, name, ref)
 	if err != nil {
 		return r, err
 	}
 	var files, others []string
 	for _, p := range paths {
-		if slices.ContainsFunc(parts(pulled), func(part string) bool { return sameFile(p, part) }) {
+		if slices.ContainsFunc(Files(pulled), func(part string) bool { return sameFile(p, part) }) {
 			files = append(files, p)
 		} else {
 			others = append(others, p)
@@ -118,7 +119,7 @@ func sameFile(a, b string) bool {
 }
 
 // files removes files and counts them. others are those that stay.
-func (c *modelsRm) files(r *removed, files, others []string) error {
+func (c *rmCmd) files(r *removed, files, others []string) error {
 	for _, path := range files {
 		freed, err := c.file(path, others)
 		r.Freed += freed
@@ -131,7 +132,7 @@ func (c *modelsRm) files(r *removed, files, others []string) error {
 }
 
 // file removes a file or a link. It removes the target of a link from the hub's cache, unless one of others leads there.
-func (c *modelsRm) file(path string, others []string) (freed int64, err error) {
+func (c *rmCmd) file(path string, others []string) (freed int64, err error) {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return 0, err

@@ -1,8 +1,7 @@
-package cli
+package modelcmd
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -14,25 +13,13 @@ import (
 	"testing"
 	"time"
 
+	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/clitest"
 	"tandem/internal/tinymodel"
 	"tandem/model/gguf"
 	"tandem/model/hub"
 	"tandem/npu"
 )
-
-// testApp returns an app with empty folders, and its output.
-func testApp(t *testing.T) (a *App, out, aside *bytes.Buffer) {
-	t.Helper()
-	home := t.TempDir()
-	for _, v := range []string{"HF_HOME", "HF_TOKEN", "HF_HUB_CACHE", "HF_TOKEN_PATH", "HF_HUB_OFFLINE", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"} {
-		t.Setenv(v, "")
-	}
-	t.Setenv("HOME", home)
-	out, aside = &bytes.Buffer{}, &bytes.Buffer{}
-	a = &App{Context: context.Background(), Screen: &Screen{Out: out, Aside: aside}, Program: "edge", Globals: &Globals{}}
-	a.dirs, a.dirsErr = FindDirs("edge")
-	return a, out, aside
-}
 
 // serveRepo serves files as a repository of the hub, under any name.
 func serveRepo(t *testing.T, files map[string][]byte) {
@@ -55,7 +42,7 @@ func serveRepo(t *testing.T, files map[string][]byte) {
 }
 
 func TestPullMakesAModelUsableByName(t *testing.T) {
-	a, out, aside := testApp(t)
+	a, out, aside := clitest.App(t)
 	whole := tinymodel.GGUF(tinymodel.Spec{Type: npu.Q8_0})
 	meta, tensors := tinymodel.Parts(tinymodel.Spec{})
 	files := map[string][]byte{"m-q8_0.gguf": whole, "config.json": []byte("{}"), "odd-q4_0.gguf": whole[:len(whole)-5]}
@@ -79,7 +66,7 @@ func TestPullMakesAModelUsableByName(t *testing.T) {
 		{"hf:o/m:f32", "mine", "mine"},
 	} {
 		out.Reset()
-		if err := (&modelsPull{Model: c.what, Name: c.name}).Run(a); err != nil {
+		if err := (&pullCmd{Model: c.what, Name: c.name}).Run(a); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(out.String(), "--model "+c.call+"\n") || aside.Len() > 0 {
@@ -92,7 +79,7 @@ func TestPullMakesAModelUsableByName(t *testing.T) {
 		m.Close()
 	}
 	out.Reset()
-	if err := (&modelsList{}).Run(a); err != nil {
+	if err := (&listCmd{}).Run(a); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"m-q8_0 ", "m-f32 ", "mine "} {
@@ -102,28 +89,28 @@ func TestPullMakesAModelUsableByName(t *testing.T) {
 	}
 
 	// A file that is not a model is refused before the download, or else reported.
-	dir, _ := a.modelsDir()
-	err := (&modelsPull{Model: "hf:o/m:q4_0"}).Run(a)
+	dir, _ := modelsDir(a)
+	err := (&pullCmd{Model: "hf:o/m:q4_0"}).Run(a)
 	if _, there := os.Stat(filepath.Join(dir, "odd-q4_0.gguf")); err == nil || !strings.Contains(err.Error(), "was not downloaded") || there == nil {
 		t.Errorf("error %v", err)
 	}
-	if err := (&modelsPull{Model: "hf:o/m:q4_0", Anyway: true}).Run(a); err != nil || !strings.Contains(aside.String(), "cannot run it") {
+	if err := (&pullCmd{Model: "hf:o/m:q4_0", Anyway: true}).Run(a); err != nil || !strings.Contains(aside.String(), "cannot run it") {
 		t.Errorf("%v, %s", err, aside)
 	}
 	// A name outside the folder, and one that another file has.
-	if err := (&modelsPull{Model: "hf:o/m:q8_0", Name: "../x"}).Run(a); err == nil {
+	if err := (&pullCmd{Model: "hf:o/m:q8_0", Name: "../x"}).Run(a); err == nil {
 		t.Error("a name with folders was taken")
 	}
 	if err := os.WriteFile(filepath.Join(dir, "taken.gguf"), []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := (&modelsPull{Model: "hf:o/m:q8_0", Name: "taken"}).Run(a); err == nil || !strings.Contains(err.Error(), "is another file") {
+	if err := (&pullCmd{Model: "hf:o/m:q8_0", Name: "taken"}).Run(a); err == nil || !strings.Contains(err.Error(), "is another file") {
 		t.Errorf("error %v", err)
 	}
 
 	out.Reset()
 	a.Globals.JSON = true
-	if err := (&modelsPull{Model: "hf:o/m:config.json"}).Run(a); err != nil {
+	if err := (&pullCmd{Model: "hf:o/m:config.json"}).Run(a); err != nil {
 		t.Fatal(err)
 	}
 	var result struct {
@@ -137,11 +124,11 @@ func TestPullMakesAModelUsableByName(t *testing.T) {
 
 // A name stays with its model if another repository has a file of the same name.
 func TestPullKeepsNames(t *testing.T) {
-	a, _, _ := testApp(t)
+	a, _, _ := clitest.App(t)
 	first, second := tinymodel.GGUF(tinymodel.Spec{Type: npu.Q8_0}), tinymodel.GGUF(tinymodel.Spec{Type: npu.F16})
 	holds := func(name string, want []byte) {
 		t.Helper()
-		path, err := a.FindModel(name)
+		path, err := Find(a, name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,12 +137,12 @@ func TestPullKeepsNames(t *testing.T) {
 		}
 	}
 	serveRepo(t, map[string][]byte{"ggml-model.gguf": first})
-	if err := (&modelsPull{Model: "hf:o/first"}).Run(a); err != nil {
+	if err := (&pullCmd{Model: "hf:o/first"}).Run(a); err != nil {
 		t.Fatal(err)
 	}
 	serveRepo(t, map[string][]byte{"ggml-model.gguf": second})
 	for _, name := range []string{"", "ggml-model"} {
-		if err := (&modelsPull{Model: "hf:o/second", Name: name}).Run(a); err == nil || !strings.Contains(err.Error(), "another name for this model with --name") {
+		if err := (&pullCmd{Model: "hf:o/second", Name: name}).Run(a); err == nil || !strings.Contains(err.Error(), "another name for this model with --name") {
 			t.Errorf("error %v", err)
 		}
 	}
@@ -164,13 +151,13 @@ func TestPullKeepsNames(t *testing.T) {
 	if blobs, _ := filepath.Glob(filepath.Join(home, ".cache", "huggingface", "hub", "models--o--second", "blobs", "*")); len(blobs) > 0 {
 		t.Error("it was downloaded first")
 	}
-	if err := (&modelsPull{Model: "hf:o/second", Name: "other"}).Run(a); err != nil {
+	if err := (&pullCmd{Model: "hf:o/second", Name: "other"}).Run(a); err != nil {
 		t.Fatal(err)
 	}
 	holds("ggml-model", first)
 	holds("other", second)
 	// A new file of the same repository takes the name over.
-	if err := (&modelsPull{Model: "hf:o/first"}).Run(a); err != nil {
+	if err := (&pullCmd{Model: "hf:o/first"}).Run(a); err != nil {
 		t.Fatal(err)
 	}
 	holds("ggml-model", second)
@@ -178,18 +165,18 @@ func TestPullKeepsNames(t *testing.T) {
 
 // With HF_HUB_OFFLINE a pull uses the files of earlier ones, and says how to get others.
 func TestPullOffline(t *testing.T) {
-	a, out, _ := testApp(t)
+	a, out, _ := clitest.App(t)
 	serveRepo(t, map[string][]byte{"m-q8_0.gguf": tinymodel.GGUF(tinymodel.Spec{Type: npu.Q8_0}), "m-f16.gguf": []byte("never asked for")})
-	if err := (&modelsPull{Model: "hf:o/m:q8_0"}).Run(a); err != nil {
+	if err := (&pullCmd{Model: "hf:o/m:q8_0"}).Run(a); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("HF_HUB_OFFLINE", "1")
 	t.Setenv("HF_ENDPOINT", "http://127.0.0.1:1")
-	if err := (&modelsPull{Model: "hf:o/m:q8_0", Name: "again"}).Run(a); err != nil || !strings.Contains(out.String(), "--model again\n") {
+	if err := (&pullCmd{Model: "hf:o/m:q8_0", Name: "again"}).Run(a); err != nil || !strings.Contains(out.String(), "--model again\n") {
 		t.Errorf("%v: %s", err, out)
 	}
 	for _, c := range []string{"hf:o/m:f16", "hf:o/other"} {
-		if err := (&modelsPull{Model: c}).Run(a); err == nil || !strings.Contains(err.Error(), "HF_HUB_OFFLINE is set") {
+		if err := (&pullCmd{Model: c}).Run(a); err == nil || !strings.Contains(err.Error(), "HF_HUB_OFFLINE is set") {
 			t.Errorf("%s: %v", c, err)
 		}
 	}
@@ -197,9 +184,9 @@ func TestPullOffline(t *testing.T) {
 
 // Without a network a pull fails at once, with one line.
 func TestPullWithoutNetwork(t *testing.T) {
-	a, out, aside := testApp(t)
+	a, out, aside := clitest.App(t)
 	t.Setenv("HF_ENDPOINT", "http://127.0.0.1:1") // nobody listens
-	err := (&modelsPull{Model: "hf:o/m:q8_0"}).Run(a)
+	err := (&pullCmd{Model: "hf:o/m:q8_0"}).Run(a)
 	if err == nil || strings.Count(err.Error(), "127.0.0.1:1") > 2 || !strings.Contains(err.Error(), "online?") || strings.Contains(err.Error(), "attempts") {
 		t.Errorf("error %v", err)
 	}
@@ -229,12 +216,12 @@ func TestProgressLine(t *testing.T) {
 }
 
 func TestRmFreesWhatWasPulled(t *testing.T) {
-	a, out, _ := testApp(t)
+	a, out, _ := clitest.App(t)
 	data := tinymodel.GGUF(tinymodel.Spec{Type: npu.Q8_0})
 	serveRepo(t, map[string][]byte{"m-q8_0.gguf": data})
-	rm := func(keep bool, names ...string) error { return (&modelsRm{Names: names, Keep: keep}).Run(a) }
+	rm := func(keep bool, names ...string) error { return (&rmCmd{Names: names, Keep: keep}).Run(a) }
 	for _, name := range []string{"", "other"} {
-		if err := (&modelsPull{Model: "hf:o/m", Name: name}).Run(a); err != nil {
+		if err := (&pullCmd{Model: "hf:o/m", Name: name}).Run(a); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -255,13 +242,13 @@ func TestRmFreesWhatWasPulled(t *testing.T) {
 	if err := rm(true, "other"); err != nil || cached() != 1 {
 		t.Errorf("--keep: %v, %d files in the cache", err, cached())
 	}
-	if err := (&modelsPull{Model: "hf:o/m"}).Run(a); err != nil {
+	if err := (&pullCmd{Model: "hf:o/m"}).Run(a); err != nil {
 		t.Fatal(err)
 	}
-	if err := rm(false, "m-q8_0"); err != nil || cached() != 0 || !strings.Contains(out.String(), Bytes(int64(len(data)))+" freed") {
+	if err := rm(false, "m-q8_0"); err != nil || cached() != 0 || !strings.Contains(out.String(), cli.Bytes(int64(len(data)))+" freed") {
 		t.Errorf("%v, %d files in the cache, %s", err, cached(), out)
 	}
-	dir, _ := a.modelsDir()
+	dir, _ := modelsDir(a)
 	for i := range 2 { // the user's own: a file, and a dangling link
 		path := filepath.Join(dir, "own.gguf")
 		err := os.WriteFile(path, data, 0o644)
@@ -288,18 +275,18 @@ func TestRmFreesWhatWasPulled(t *testing.T) {
 
 // A model that was pulled is found by what was pulled, as long as it is there.
 func TestPulledModelIsFoundByReference(t *testing.T) {
-	a, out, _ := testApp(t)
+	a, out, _ := clitest.App(t)
 	want := tinymodel.GGUF(tinymodel.Spec{Type: npu.Q8_0})
 	serveRepo(t, map[string][]byte{"m-q8_0.gguf": want, "m-q4_k_m.gguf": tinymodel.GGUF(tinymodel.Spec{Type: npu.F16})})
-	if _, err := a.FindModel("qwen2.5:0.5b"); err == nil || !strings.Contains(err.Error(), "edge models pull qwen2.5:0.5b") {
+	if _, err := Find(a, "qwen2.5:0.5b"); err == nil || !strings.Contains(err.Error(), "edge models pull qwen2.5:0.5b") {
 		t.Errorf("before it is downloaded: error %v", err)
 	}
-	if err := (&modelsPull{Model: "qwen2.5:0.5b-q8_0"}).Run(a); err != nil {
+	if err := (&pullCmd{Model: "qwen2.5:0.5b-q8_0"}).Run(a); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("HF_ENDPOINT", "http://127.0.0.1:1") // nobody is asked
 	for _, name := range []string{"qwen2.5:0.5b-q8_0", "qwen2.5:0.5b", "qwen2.5", "hf:Qwen/Qwen2.5-0.5B-Instruct-GGUF:q8_0", "hf:Qwen/Qwen2.5-0.5B-Instruct-GGUF"} {
-		path, err := a.FindModel(name)
+		path, err := Find(a, name)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -309,7 +296,7 @@ func TestPulledModelIsFoundByReference(t *testing.T) {
 		}
 	}
 	// It can be removed so, too, also if its file has another name here.
-	rm := &modelsRm{Names: []string{"qwen2.5:0.5b-q8_0"}}
+	rm := &rmCmd{Names: []string{"qwen2.5:0.5b-q8_0"}}
 	if err := rm.Run(a); err != nil || !strings.Contains(out.String(), "qwen2.5:0.5b-q8_0: removed") || strings.Contains(out.String(), " 0 B freed") {
 		t.Errorf("%v: %s", err, out)
 	}
@@ -317,7 +304,7 @@ func TestPulledModelIsFoundByReference(t *testing.T) {
 		t.Errorf("removed twice: error %v", err)
 	}
 	for name, want := range map[string]string{"qwen2.5:0.5b-q4_0": "models pull", "hf:o/other": "not downloaded", "nonesuch": "models list", "a/b.gguf": "no model file"} {
-		if _, err := a.FindModel(name); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Find(a, name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want one with %q", name, err, want)
 		}
 	}
@@ -325,7 +312,7 @@ func TestPulledModelIsFoundByReference(t *testing.T) {
 
 // The models folder is itself a link: a model's relative link is followed from the real folder.
 func TestPullThroughLinkedFolders(t *testing.T) {
-	a, _, _ := testApp(t)
+	a, _, _ := clitest.App(t)
 	serveRepo(t, map[string][]byte{"m-q8_0.gguf": tinymodel.GGUF(tinymodel.Spec{Type: npu.Q8_0})})
 	home, _ := os.UserHomeDir()
 	deep := filepath.Join(t.TempDir(), "a", "b", "c")
@@ -335,10 +322,10 @@ func TestPullThroughLinkedFolders(t *testing.T) {
 	if err := os.Symlink(deep, filepath.Join(home, ".local")); err != nil {
 		t.Skip(err)
 	}
-	if err := (&modelsPull{Model: "hf:o/m"}).Run(a); err != nil {
+	if err := (&pullCmd{Model: "hf:o/m"}).Run(a); err != nil {
 		t.Fatal(err)
 	}
-	path, err := a.FindModel("m-q8_0")
+	path, err := Find(a, "m-q8_0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package cli
+package modelcmd
 
 import (
 	"errors"
@@ -12,19 +12,20 @@ import (
 	"strings"
 	"time"
 
+	"tandem/cmd/internal/cli"
 	"tandem/model"
 	"tandem/model/gguf"
 	"tandem/model/hub"
 )
 
-// modelsPull fetches a model from the hub.
-type modelsPull struct {
+// pullCmd fetches a model from the hub.
+type pullCmd struct {
 	Model  string `arg:"" help:"hf:OWNER/REPO, hf:OWNER/REPO:QUANT, hf:OWNER/REPO:FILE, or a short name." placeholder:"MODEL"`
 	Anyway bool   `help:"Download the model even if this program cannot run it."`
 	Name   string `help:"Name in the models folder. Default: the file's own name." placeholder:"NAME"`
 }
 
-func (c *modelsPull) Help() string {
+func (c *pullCmd) Help() string {
 	return `Examples:
   ${program} models pull hf:Qwen/Qwen2.5-0.5B-Instruct-GGUF:q4_0
   ${program} models pull qwen2.5:0.5b
@@ -36,12 +37,12 @@ A quantisation may follow: qwen2.5:1.5b-q8_0.
 Files are stored in the hub's usual cache (HF_HOME, HF_HUB_CACHE) and linked into the models folder. An interrupted download resumes. Checksums are verified, also those of files that are there already; a damaged file is downloaded again. HF_TOKEN gives access to private and gated repositories, HF_ENDPOINT names another server, and HF_HUB_OFFLINE=1 uses only what was pulled before.`
 }
 
-func (c *modelsPull) Run(a *App) error {
+func (c *pullCmd) Run(a *cli.App) error {
 	ref, err := hub.ParseRef(c.Model)
 	if err != nil {
 		return err
 	}
-	dir, err := a.modelsDir()
+	dir, err := modelsDir(a)
 	if err != nil {
 		return err
 	}
@@ -94,19 +95,19 @@ type pulled struct {
 }
 
 // hubClient returns a client that says what it does and what it waits for.
-func hubClient(a *App) (*hub.Client, error) {
+func hubClient(a *cli.App) (*hub.Client, error) {
 	client, err := hub.FromEnv(os.Getenv)
 	if err != nil {
 		return nil, err
 	}
-	client.Agent = "tandem/" + Version()
+	client.Agent = "tandem/" + cli.Version()
 	client.Progress = progressBar(a)
 	client.Waiting = func(err error, d time.Duration) { a.Remark("%v; trying again in %v", err, d.Round(time.Second)) }
 	return client, nil
 }
 
 // choose returns the files to download, and the names of those that are models in dir, the models folder.
-func (c *modelsPull) choose(client *hub.Client, repo *hub.Repo, what, dir string) (files []hub.File, names []string, err error) {
+func (c *pullCmd) choose(client *hub.Client, repo *hub.Repo, what, dir string) (files []hub.File, names []string, err error) {
 	files, err = repo.Select(what)
 	if err != nil && client.Offline {
 		return nil, nil, fmt.Errorf("%w; HF_HUB_OFFLINE is set, so only files pulled before are used: unset it to download", err)
@@ -125,7 +126,7 @@ func (c *modelsPull) choose(client *hub.Client, repo *hub.Repo, what, dir string
 	return files, names, nil
 }
 
-func download(a *App, client *hub.Client, repo *hub.Repo, files []hub.File) (pulled, error) {
+func download(a *cli.App, client *hub.Client, repo *hub.Repo, files []hub.File) (pulled, error) {
 	got := pulled{Repository: repo.Name, Commit: repo.Commit}
 	for _, f := range files {
 		if sizeOf(client.Cached(repo, f)) > quickCheck {
@@ -142,11 +143,11 @@ func download(a *App, client *hub.Client, repo *hub.Repo, files []hub.File) (pul
 }
 
 // printFolder says where files are that are not models, and how to make a model of them if that is what was asked for.
-func printFolder(a *App, got pulled, what string) error {
+func printFolder(a *cli.App, got pulled, what string) error {
 	if a.Globals.JSON {
 		return a.JSON(got)
 	}
-	fmt.Fprintf(a.Out, "%s: %d files, %s, in\n%s\n", got.Repository, len(got.Files), Bytes(got.Bytes), got.Folder)
+	fmt.Fprintf(a.Out, "%s: %d files, %s, in\n%s\n", got.Repository, len(got.Files), cli.Bytes(got.Bytes), got.Folder)
 	if what == "safetensors" {
 		fmt.Fprintf(a.Out, "To use it: %s models convert %s NAME.gguf\n", a.Program, got.Folder)
 	}
@@ -154,7 +155,7 @@ func printFolder(a *App, got pulled, what string) error {
 }
 
 // printModel says how to use a model, or why this program cannot run it.
-func (c *modelsPull) printModel(a *App, got pulled) error {
+func (c *pullCmd) printModel(a *cli.App, got pulled) error {
 	what, unfit := c.check(got.Files[0])
 	if a.Globals.JSON {
 		got.Encodes = encodes(what)
@@ -167,7 +168,7 @@ func (c *modelsPull) printModel(a *App, got pulled) error {
 	if what != model.NoPooling {
 		flag = "--scorer"
 	}
-	fmt.Fprintf(a.Out, "%s: %s, verified; use it with %s %s\n", c.Model, Bytes(got.Bytes), flag, strings.TrimSuffix(gguf.SplitBase(got.Name), ".gguf"))
+	fmt.Fprintf(a.Out, "%s: %s, verified; use it with %s %s\n", c.Model, cli.Bytes(got.Bytes), flag, strings.TrimSuffix(gguf.SplitBase(got.Name), ".gguf"))
 	if unfit != nil {
 		a.Remark("It is downloaded, but this program cannot run it: %v", unfit)
 	}
@@ -175,7 +176,7 @@ func (c *modelsPull) printModel(a *App, got pulled) error {
 }
 
 // names returns the names of the files in the models folder, or nil if the files are not models.
-func (c *modelsPull) names(files []hub.File) ([]string, error) {
+func (c *pullCmd) names(files []hub.File) ([]string, error) {
 	if c.Name != "" && (!filepath.IsLocal(c.Name) || filepath.Base(c.Name) != c.Name) {
 		return nil, fmt.Errorf("--name %s: want a name without folders", c.Name)
 	}
@@ -213,8 +214,8 @@ func notTaken(link, folder string) error {
 
 // link links the files into the models folder, under names. Where the system has no such links, it writes their checksums beside
 // them.
-func link(a *App, dir string, names, paths []string) error {
-	if err := MakePrivateDir(dir); err != nil {
+func link(a *cli.App, dir string, names, paths []string) error {
+	if err := cli.MakePrivateDir(dir); err != nil {
 		return err
 	}
 	for i, p := range paths {
@@ -233,7 +234,7 @@ func link(a *App, dir string, names, paths []string) error {
 
 // checkHeader reads the first megabytes of a model and returns an error if the engine cannot compute it. If they cannot be
 // read, the download will say why.
-func (c *modelsPull) checkHeader(a *App, client *hub.Client, repo *hub.Repo, file hub.File) error {
+func (c *pullCmd) checkHeader(a *cli.App, client *hub.Client, repo *hub.Repo, file hub.File) error {
 	const least, most = 1 << 20, 64 << 20 // a vocabulary takes a few
 	for n := int64(least); n <= most; n *= 4 {
 		b, err := client.Head(a, repo, file, n)
@@ -256,7 +257,7 @@ func (c *modelsPull) checkHeader(a *App, client *hub.Client, repo *hub.Repo, fil
 }
 
 // check returns how a model pools, if it is an encoder, and an error if the engine cannot compute it.
-func (c *modelsPull) check(path string) (model.Pooling, error) {
+func (c *pullCmd) check(path string) (model.Pooling, error) {
 	f, err := gguf.Open(path)
 	if err != nil {
 		return model.NoPooling, err
@@ -265,7 +266,7 @@ func (c *modelsPull) check(path string) (model.Pooling, error) {
 }
 
 // progressBar draws downloads: name, bar, bytes, speed and remaining time.
-func progressBar(a *App) func(hub.Progress) {
+func progressBar(a *cli.App) func(hub.Progress) {
 	var file string
 	var begun, drawn time.Time
 	return func(p hub.Progress) {
@@ -289,11 +290,11 @@ func progressLine(p hub.Progress, spent time.Duration) string {
 	if p.Total > 0 {
 		full = int(p.Done * width / p.Total)
 	}
-	line := fmt.Sprintf("%s [%s%s] %s of %s", filepath.Base(p.File), strings.Repeat("=", full), strings.Repeat(" ", width-full), Bytes(p.Done), Bytes(p.Total))
+	line := fmt.Sprintf("%s [%s%s] %s of %s", filepath.Base(p.File), strings.Repeat("=", full), strings.Repeat(" ", width-full), cli.Bytes(p.Done), cli.Bytes(p.Total))
 	if spent > time.Second && p.Done > p.Resumed {
 		rate := float64(p.Done-p.Resumed) / spent.Seconds()
 		left := time.Duration(float64(p.Total-p.Done) / rate * float64(time.Second))
-		line += fmt.Sprintf(", %s/s, %v left", Bytes(int64(rate)), left.Round(time.Second))
+		line += fmt.Sprintf(", %s/s, %v left", cli.Bytes(int64(rate)), left.Round(time.Second))
 	}
 	return line
 }

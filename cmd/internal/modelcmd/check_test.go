@@ -1,4 +1,4 @@
-package cli
+package modelcmd
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/clitest"
 	"tandem/internal/testfile"
 	"tandem/internal/tinymodel"
 	"tandem/model/gguf"
@@ -16,12 +18,12 @@ import (
 // A flipped bit in a model that this program made, or whose checksum was recorded, keeps it from being opened, wherever the bit
 // is. models check finds it, and says of which files nothing is known.
 func TestDamagedModels(t *testing.T) {
-	a, out, _ := testApp(t)
-	dir, err := a.modelsDir()
+	a, out, _ := clitest.App(t)
+	dir, err := modelsDir(a)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := MakePrivateDir(dir); err != nil {
+	if err := cli.MakePrivateDir(dir); err != nil {
 		t.Fatal(err)
 	}
 	made := filepath.Join(dir, "made.gguf")
@@ -29,10 +31,10 @@ func TestDamagedModels(t *testing.T) {
 	if err := os.WriteFile(mine, tinymodel.GGUF(tinymodel.Spec{Type: npu.F16}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := (&modelsQuantize{In: "mine", Out: made, Type: "q8_0"}).Run(a); err != nil {
+	if err := (&quantizeCmd{In: "mine", Out: made, Type: "q8_0"}).Run(a); err != nil {
 		t.Fatal(err)
 	}
-	check := func(c modelsCheck, fails bool, want ...string) {
+	check := func(c checkCmd, fails bool, want ...string) {
 		t.Helper()
 		out.Reset()
 		if err := c.Run(a); (err != nil) != fails {
@@ -44,7 +46,7 @@ func TestDamagedModels(t *testing.T) {
 			}
 		}
 	}
-	check(modelsCheck{}, false, "ok "+made, "unknown "+mine, "models check --trust")
+	check(checkCmd{}, false, "ok "+made, "unknown "+mine, "models check --trust")
 	info, err := os.Stat(made)
 	if err != nil {
 		t.Fatal(err)
@@ -58,11 +60,11 @@ func TestDamagedModels(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), made) || !strings.Contains(err.Error(), "damaged") {
 			t.Errorf("bit %d: %v", bit, err)
 		}
-		check(modelsCheck{Names: []string{"made"}}, true, "damaged "+made)
+		check(checkCmd{Names: []string{"made"}}, true, "damaged "+made)
 		testfile.Flip(t, made, int64(bit))
 	}
-	check(modelsCheck{Names: []string{"made", mine}, Trust: true}, false, "ok "+made, "recorded "+mine)
-	check(modelsCheck{}, false, "ok "+made, "ok "+mine)
+	check(checkCmd{Names: []string{"made", mine}, Trust: true}, false, "ok "+made, "recorded "+mine)
+	check(checkCmd{}, false, "ok "+made, "ok "+mine)
 	// Files that are no models, cut ones and weights that are no numbers have no checksum, and are damaged all the same.
 	meta, tensors := tinymodel.Parts(tinymodel.Spec{Type: npu.F16})
 	for _, w := range tensors {
@@ -81,7 +83,7 @@ func TestDamagedModels(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, trust := range []bool{false, true, false} {
-			check(modelsCheck{Names: []string{path}, Trust: trust}, true, "damaged "+path)
+			check(checkCmd{Names: []string{path}, Trust: trust}, true, "damaged "+path)
 		}
 		if m, err := (ModelFlags{Model: path, Threads: 1}).Open(a); err == nil {
 			m.Close()
@@ -89,9 +91,9 @@ func TestDamagedModels(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"none", SpanReader, BuiltInDecoder} {
-		check(modelsCheck{Names: []string{name}}, true)
+		check(checkCmd{Names: []string{name}}, true)
 	}
-	if err := (&modelsRm{Names: []string{"made", "mine"}}).Run(a); err != nil {
+	if err := (&rmCmd{Names: []string{"made", "mine"}}).Run(a); err != nil {
 		t.Fatal(err)
 	}
 	if left, _ := os.ReadDir(dir); len(left) > 0 {

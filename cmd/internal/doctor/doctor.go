@@ -1,4 +1,6 @@
-package cli
+// Package doctor has the checks of this machine, the model, the index and the cache that both programs run (edge doctor,
+// cloud doctor).
+package doctor
 
 import (
 	"context"
@@ -13,6 +15,8 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/model"
 	"tandem/model/hub"
 	"tandem/npu/ggml"
@@ -20,10 +24,10 @@ import (
 	"tandem/retrieval/search"
 )
 
-// DoctorFlags are the flags that doctor has on both sides.
-type DoctorFlags struct {
-	ModelFlags `group:"Model:"`
-	CacheFlags `group:"Model:"`
+// Flags are the flags that doctor has on both sides.
+type Flags struct {
+	modelcmd.ModelFlags `group:"Model:"`
+	cli.CacheFlags      `group:"Model:"`
 }
 
 // A Check is one result of doctor.
@@ -42,14 +46,14 @@ const (
 	Broken = "broken"
 )
 
-// Doctor runs the checks that both sides share, then more, and prints the results.
-func (a *App) Doctor(f DoctorFlags, more ...func() []Check) error {
-	checks := []Check{a.checkMachine(), a.checkDevices(), a.checkFolders()}
+// Run runs the checks that both sides share, then more, and prints the results.
+func Run(a *cli.App, f Flags, more ...func() []Check) error {
+	checks := []Check{checkMachine(a), checkDevices(a), checkFolders(a)}
 	if f.Model == "" {
 		checks = append(checks, checkReader(f.ModelFlags))
 	}
-	checks = append(checks, a.checkModel(f.ModelFlags)...)
-	checks = append(checks, a.checkIndex(), a.checkCache(f.CacheFlags))
+	checks = append(checks, checkModel(a, f.ModelFlags)...)
+	checks = append(checks, checkIndex(a), checkCache(a, f.CacheFlags))
 	for _, extra := range more {
 		checks = append(checks, extra()...)
 	}
@@ -60,14 +64,14 @@ func (a *App) Doctor(f DoctorFlags, more ...func() []Check) error {
 		}
 	}
 	if a.Globals.JSON {
-		if err := a.JSON(map[string]any{"version": Version(), "checks": checks, "broken": broken}); err != nil {
+		if err := a.JSON(map[string]any{"version": cli.Version(), "checks": checks, "broken": broken}); err != nil {
 			return err
 		}
 	} else {
 		for _, c := range checks {
-			fmt.Fprintf(a.Out, "%-7s %-10s %s\n", c.State, c.Name, Escape(c.Detail))
+			fmt.Fprintf(a.Out, "%-7s %-10s %s\n", c.State, c.Name, cli.Escape(c.Detail))
 			if c.Hint != "" {
-				fmt.Fprintf(a.Out, "%-18s → %s\n", "", Escape(c.Hint))
+				fmt.Fprintf(a.Out, "%-18s → %s\n", "", cli.Escape(c.Hint))
 			}
 		}
 	}
@@ -77,13 +81,13 @@ func (a *App) Doctor(f DoctorFlags, more ...func() []Check) error {
 	return nil
 }
 
-func (a *App) checkMachine() Check {
+func checkMachine(a *cli.App) Check {
 	return Check{Name: "machine", State: OK, Detail: fmt.Sprintf("%s %s/%s, %d cores, %s",
-		Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())}
+		cli.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())}
 }
 
 // checkDevices lists what --device takes on this machine, and where ggml was looked for.
-func (a *App) checkDevices() Check {
+func checkDevices(a *cli.App) Check {
 	report, err := ggml.Probe()
 	always := native.New(0)
 	defer always.Close()
@@ -91,7 +95,7 @@ func (a *App) checkDevices() Check {
 	for _, d := range report.Devices {
 		c.Detail += fmt.Sprintf("; ggml:%s (%s, %s", d.Name, d.Kind, d.Description)
 		if d.Total > 0 {
-			c.Detail += fmt.Sprintf(", %s free of %s", Bytes(int64(d.Free)), Bytes(int64(d.Total)))
+			c.Detail += fmt.Sprintf(", %s free of %s", cli.Bytes(int64(d.Free)), cli.Bytes(int64(d.Total)))
 		}
 		c.Detail += ")"
 		if d.GPU() {
@@ -145,7 +149,7 @@ func elided(list []string, most int) string {
 	return fmt.Sprintf("%s and %d more (--json lists them)", strings.Join(list[:most], ", "), len(list)-most)
 }
 
-func (a *App) checkFolders() Check {
+func checkFolders(a *cli.App) Check {
 	c := Check{Name: "folders", State: OK}
 	dirs, err := a.Dirs()
 	if err != nil {
@@ -185,15 +189,15 @@ func writable(dir string) error {
 }
 
 // checkReader opens what answers without --model.
-func checkReader(f ModelFlags) Check {
-	if _, err := (ReaderFlags{}).OpenSpan(f); err != nil {
+func checkReader(f modelcmd.ModelFlags) Check {
+	if _, err := (modelcmd.ReaderFlags{}).OpenSpan(f); err != nil {
 		return Check{Name: "reader", State: Broken, Detail: err.Error()}
 	}
-	return Check{Name: "reader", State: OK, Detail: SpanReader + ", built in, answers questions with words of the documents; with --model, that model answers instead"}
+	return Check{Name: "reader", State: OK, Detail: modelcmd.SpanReader + ", built in, answers questions with words of the documents; with --model, that model answers instead"}
 }
 
 // purpose says what the built-in model is for, since the reader answers.
-func (a *App) purpose() string {
+func purpose(a *cli.App) string {
 	if a.Program == "edge" {
 		return "built in, writes the text of edge run, reply and rewrite, and of answers with --reader decoder"
 	}
@@ -201,7 +205,7 @@ func (a *App) purpose() string {
 }
 
 // checkModel opens the model and decodes a few tokens.
-func (a *App) checkModel(f ModelFlags) []Check {
+func checkModel(a *cli.App, f modelcmd.ModelFlags) []Check {
 	start := time.Now()
 	f.Verify = true
 	m, err := f.Open(a)
@@ -211,10 +215,10 @@ func (a *App) checkModel(f ModelFlags) []Check {
 	defer m.Close()
 	cfg := m.Config()
 	name := cfg.Name
-	if f.Model == "" || f.Model == BuiltInDecoder {
-		name = BuiltInDecoder + ", " + a.purpose()
+	if f.Model == "" || f.Model == modelcmd.BuiltInDecoder {
+		name = modelcmd.BuiltInDecoder + ", " + purpose(a)
 	}
-	checks := []Check{a.checkFile(f), {Name: "model", State: OK, Detail: fmt.Sprintf("%s: %s, %d layers, %d tokens of context, on %s, opened in %v",
+	checks := []Check{checkFile(a, f), {Name: "model", State: OK, Detail: fmt.Sprintf("%s: %s, %d layers, %d tokens of context, on %s, opened in %v",
 		name, cfg.Arch, cfg.Layers, cfg.Context, m.Device(), time.Since(start).Round(time.Millisecond))}}
 	rate, err := decodeRate(a, m)
 	if err != nil {
@@ -228,13 +232,13 @@ func (a *App) checkModel(f ModelFlags) []Check {
 }
 
 // checkFile says what the file of a model that was opened was compared with.
-func (a *App) checkFile(f ModelFlags) Check {
+func checkFile(a *cli.App, f modelcmd.ModelFlags) Check {
 	c := Check{Name: "checksum", State: OK, Detail: "none is needed: the models are built in"}
-	path, err := a.FindModel(f.Model)
+	path, err := modelcmd.Find(a, f.Model)
 	if err != nil || path == "" {
 		return c
 	}
-	list := parts(path)
+	list := modelcmd.Files(path)
 	for _, part := range list {
 		if !hub.HasSum(part) {
 			return Check{Name: "checksum", State: Noted, Detail: "none is recorded for " + part + ", so damage to it would not be noticed",
@@ -258,18 +262,18 @@ func decodeRate(ctx context.Context, m *model.Model) (float64, error) {
 	return float64(n) / time.Since(start).Seconds(), nil
 }
 
-func (a *App) checkIndex() Check {
-	x, err := a.OpenOwnIndex(PassageFlags{})
+func checkIndex(a *cli.App) Check {
+	x, err := a.OpenOwnIndex(cli.PassageFlags{})
 	switch {
 	case err != nil:
-		return a.brokenIndex(err)
+		return brokenIndex(a, err)
 	case x == nil:
 		return Check{Name: "index", State: Noted, Detail: "nothing has been indexed yet: questions are answered from the sample documents", Hint: a.Program + " index add FOLDER"}
 	}
 	defer x.Close()
 	list, err := x.List()
 	if err != nil {
-		return a.brokenIndex(err)
+		return brokenIndex(a, err)
 	}
 	if len(list) == 0 {
 		return Check{Name: "index", State: Noted, Detail: "it is empty: everything was removed from it", Hint: a.Program + " index add FOLDER"}
@@ -278,22 +282,22 @@ func (a *App) checkIndex() Check {
 	for _, s := range list {
 		passages += s.Passages
 	}
-	return Check{Name: "index", State: OK, Detail: fmt.Sprintf("%s, %s, scorer %s", Count(len(list), "file"), Count(passages, "passage"), search.Lexical().Name())}
+	return Check{Name: "index", State: OK, Detail: fmt.Sprintf("%s, %s, scorer %s", cli.Count(len(list), "file"), cli.Count(passages, "passage"), search.Lexical().Name())}
 }
 
 // brokenIndex says what to do about an index that cannot be read.
-func (a *App) brokenIndex(err error) Check {
+func brokenIndex(a *cli.App, err error) Check {
 	c := Check{Name: "index", State: Broken, Detail: err.Error(), Hint: a.Program + " index rebuild"}
 	if errors.Is(err, fs.ErrPermission) {
 		c.Hint = "let this user read and write the files of the index"
 	}
-	if a.dirsErr != nil {
+	if _, err := a.Dirs(); err != nil {
 		c.Hint = "" // the error says it
 	}
 	return c
 }
 
-func (a *App) checkCache(f CacheFlags) Check {
+func checkCache(a *cli.App, f cli.CacheFlags) Check {
 	store := f.OpenKV(a, nil)
 	if store == nil {
 		return Check{Name: "cache", State: Noted, Detail: "none: passages are computed again for each question", Hint: "set --cache-mb and a writable cache folder"}

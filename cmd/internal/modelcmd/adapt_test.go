@@ -1,4 +1,4 @@
-package cli
+package modelcmd
 
 import (
 	"os"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/clitest"
 	"tandem/lora"
 	"tandem/models"
 )
@@ -14,14 +16,14 @@ import (
 // A file or folder in the current folder takes the place of no adapter: a bare word is a name, and a path has a separator or
 // ends in .gguf. The names of the built-in adapters stand for these alone.
 func TestNamesOfAdapters(t *testing.T) {
-	a, out, _ := testApp(t)
+	a, out, _ := clitest.App(t)
 	t.Chdir(t.TempDir())
 	other, _ := models.Adapter("short")
-	adapters, err := a.adaptersDir()
+	adapters, err := adaptersDir(a)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := MakePrivateDir(adapters); err != nil {
+	if err := cli.MakePrivateDir(adapters); err != nil {
 		t.Fatal(err)
 	}
 	for _, file := range []string{"tone", "here", "both.gguf", filepath.Join(adapters, "both.gguf"), filepath.Join(adapters, "added.gguf"), filepath.Join(adapters, "correct.gguf")} {
@@ -33,7 +35,7 @@ func TestNamesOfAdapters(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"tone", "correct", "reply"} {
-		one, err := a.openAdapter(name)
+		one, err := openAdapter(a, name)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -44,12 +46,12 @@ func TestNamesOfAdapters(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{"both": filepath.Join(adapters, "both.gguf"), "both.gguf": "both.gguf", "added.gguf": filepath.Join(adapters, "added.gguf"), "./here": "./here"} {
-		if path, err := a.findAdapter(name); err != nil || path != want {
+		if path, err := findAdapter(a, name); err != nil || path != want {
 			t.Errorf("%s is %s, %v, want %s", name, path, err, want)
 		}
 	}
 	for name, want := range map[string]string{"here": "write ./here", "none": "adapt list"} {
-		if _, err := a.findAdapter(name); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := findAdapter(a, name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want one with %q", name, err, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package cli
+package modelcmd
 
 import (
 	"tandem/decoder/kvstore"

@@ -1,10 +1,11 @@
-package cli
+package modelcmd
 
 import (
 	"context"
 	"errors"
 	"fmt"
 
+	"tandem/cmd/internal/cli"
 	"tandem/model"
 	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
@@ -17,7 +18,7 @@ type ScorerFlag struct {
 
 // OpenScorer opens the model that the flag names, on the device that compute names. It returns nil without the flag. The
 // returned function closes the model.
-func (f ScorerFlag) OpenScorer(a *App, compute ModelFlags) (by search.Rerank, done func() error, err error) {
+func (f ScorerFlag) OpenScorer(a *cli.App, compute ModelFlags) (by search.Rerank, done func() error, err error) {
 	if f.Scorer == "" {
 		return nil, func() error { return nil }, nil
 	}

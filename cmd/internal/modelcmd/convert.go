@@ -1,4 +1,4 @@
-package cli
+package modelcmd
 
 import (
 	"cmp"
@@ -11,19 +11,20 @@ import (
 	"strings"
 	"time"
 
+	"tandem/cmd/internal/cli"
 	"tandem/model/convert"
 	"tandem/model/hub"
 )
 
-// modelsQuantize stores a model's weights in fewer bits.
-type modelsQuantize struct {
+// quantizeCmd stores a model's weights in fewer bits.
+type quantizeCmd struct {
 	In         string `arg:"" help:"GGUF file (any part of a split one), or its name in the models folder." placeholder:"IN"`
 	Out        string `arg:"" help:"File to write; it must not exist." placeholder:"OUT.gguf"`
 	Type       string `help:"Format of the weights: q4_0, q8_0, q4_k_s, q4_k_m, q5_k_s, q5_k_m, q6_k, f16, bf16 or f32." default:"q4_k_m"`
 	Requantize bool   `help:"Accept a source that already has fewer than 8 bits; the errors add up."`
 }
 
-func (c *modelsQuantize) Help() string {
+func (c *quantizeCmd) Help() string {
 	return `Examples:
   ${program} models quantize model-f16.gguf model-q4_k_m.gguf
   ${program} models quantize model-f16.gguf model-q8_0.gguf --type q8_0
@@ -31,8 +32,8 @@ func (c *modelsQuantize) Help() string {
 Norms and biases stay F32. The output matrix gets at least 6 bits, and q4_k_s, q4_k_m and q5_k_m give some other matrices more bits, as llama.cpp's quantiser does. Matrices whose rows are not whole blocks of 256 become Q8_0. The file appears when it is complete, with its SHA-256 in a file next to it, for models check.`
 }
 
-func (c *modelsQuantize) Run(a *App) error {
-	in, err := a.FindModel(c.In)
+func (c *quantizeCmd) Run(a *cli.App) error {
+	in, err := Find(a, c.In)
 	if err != nil {
 		return err
 	}
@@ -48,15 +49,15 @@ func (c *modelsQuantize) Run(a *App) error {
 	return reportConversion(a, c.Out, r, err)
 }
 
-// modelsConvert makes a GGUF file from a Hugging Face model or from a llama2.c checkpoint.
-type modelsConvert struct {
+// convertCmd makes a GGUF file from a Hugging Face model or from a llama2.c checkpoint.
+type convertCmd struct {
 	In        string `arg:"" help:"Folder with config.json, tokenizer.json and safetensors, as models pull hf:OWNER/REPO:safetensors creates it, or a llama2.c checkpoint." placeholder:"IN"`
 	Out       string `arg:"" help:"File to write; it must not exist." placeholder:"OUT.gguf"`
 	Type      string `help:"Format of the weights (see models quantize). Default: as they are." placeholder:"TYPE"`
 	Tokenizer string `help:"The tokenizer.bin of a llama2.c checkpoint. Default: the one in the checkpoint's folder." placeholder:"FILE"`
 }
 
-func (c *modelsConvert) Help() string {
+func (c *convertCmd) Help() string {
 	return `Examples:
   ${program} models convert ~/models/Qwen2.5-0.5B-Instruct qwen.gguf
   ${program} models convert ~/models/opt-1.3b opt.gguf --type q8_0
@@ -65,7 +66,7 @@ func (c *modelsConvert) Help() string {
 It converts Llama (and Mistral), Qwen2, Qwen3, SmolLM3, Granite, Gemma 1 to 3, Phi-3 and Phi-4-mini, OLMo 2, LFM2, Mistral 3, gpt-oss and OPT from safetensors, in one file or several. Of models with vision (Gemma 3, Mistral 3) it converts the text part. gpt-oss's experts stay MXFP4. The tokenizer comes from tokenizer.json, or from vocab.json and merges.txt: byte-level BPE with the patterns of GPT-2, Qwen2, Llama 3, SmolLM, Falcon, DeepSeek-Coder, GPT-4o and Mistral's Tekken, or SentencePiece's BPE; others are refused. A llama2.c checkpoint must have the first layout (version 0), in float32.`
 }
 
-func (c *modelsConvert) Run(a *App) error {
+func (c *convertCmd) Run(a *cli.App) error {
 	opt := convert.Options{Progress: convertProgress(a)}
 	if c.Type != "" {
 		var err error
@@ -95,7 +96,7 @@ func (c *modelsConvert) Run(a *App) error {
 }
 
 // convertProgress shows the progress of a conversion that takes longer than two seconds.
-func convertProgress(a *App) func(convert.Progress) {
+func convertProgress(a *cli.App) func(convert.Progress) {
 	begun := time.Now()
 	return func(p convert.Progress) {
 		if spent := time.Since(begun); spent > 2*time.Second && p.Done > 0 {
@@ -105,7 +106,7 @@ func convertProgress(a *App) func(convert.Progress) {
 	}
 }
 
-func reportConversion(a *App, out string, r *convert.Report, err error) error {
+func reportConversion(a *cli.App, out string, r *convert.Report, err error) error {
 	a.Clear()
 	if err == nil {
 		err = hub.Record(a, out, r.Sum)
@@ -122,6 +123,6 @@ func reportConversion(a *App, out string, r *convert.Report, err error) error {
 	for i, t := range types {
 		types[i] = fmt.Sprintf("%s in %s", count(r.Types[t]), t)
 	}
-	fmt.Fprintf(a.Out, "%s: %d tensors, %s (%s), %.2f bits a weight\n", out, r.Tensors, Bytes(r.Bytes), strings.Join(types, ", "), float64(8*r.Bytes)/float64(r.Values))
+	fmt.Fprintf(a.Out, "%s: %d tensors, %s (%s), %.2f bits a weight\n", out, r.Tensors, cli.Bytes(r.Bytes), strings.Join(types, ", "), float64(8*r.Bytes)/float64(r.Values))
 	return nil
 }

@@ -1,4 +1,4 @@
-package cli
+package modelcmd
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 
+	"tandem/cmd/internal/cli"
 	"tandem/model"
 	"tandem/model/gguf"
 	"tandem/model/hub"
@@ -19,9 +20,9 @@ const quickCheck = 128 << 20
 
 // intact compares the files of the model at path, of at most that many bytes each, with their checksums on record. Of a model
 // without one it reads the weights.
-func (a *App) intact(path string, most int64) error {
+func intact(a *cli.App, path string, most int64) error {
 	unknown := false
-	for _, part := range parts(path) {
+	for _, part := range Files(path) {
 		info, err := os.Stat(part)
 		if err != nil || info.Size() > most {
 			continue // opening it says what is wrong
@@ -47,7 +48,7 @@ func (a *App) intact(path string, most int64) error {
 	return checkWeights(a, path, f)
 }
 
-func checkWeights(a *App, path string, f *gguf.File) error {
+func checkWeights(a *cli.App, path string, f *gguf.File) error {
 	if sizeOf(path) > quickCheck {
 		a.Progress("reading the weights of %s", filepath.Base(path))
 		defer a.Clear()
@@ -66,21 +67,13 @@ func damaged(err error) error {
 	return err
 }
 
-// parts returns the files of the model at path, of which there is more than one if it is a part of a split one.
-func parts(path string) []string {
-	if list := gguf.SplitPaths(path); list != nil {
-		return list
-	}
-	return []string{path}
-}
-
-// modelsCheck compares the files of models with their checksums.
-type modelsCheck struct {
+// checkCmd compares the files of models with their checksums.
+type checkCmd struct {
 	Names []string `arg:"" optional:"" name:"name" help:"Names, as models list and models adapt list show them, or files. Default: all models and adapters." placeholder:"NAME"`
 	Trust bool     `help:"Record the checksums of files as they are now, where none is recorded or it differs."`
 }
 
-func (c *modelsCheck) Help() string {
+func (c *checkCmd) Help() string {
 	return `Examples:
   ${program} models check
   ${program} models check qwen2.5-0.5b-instruct-q4_k_m
@@ -89,14 +82,14 @@ func (c *modelsCheck) Help() string {
 The SHA-256 of a pulled file comes from the hub. That of a file that this program made is in a file of the same name with .sha256 added, which sha256sum -c can read. Files of up to 128 MB are also checked each time they are opened; larger ones are checked when a server starts, and by doctor. Of a file without a checksum, the check reads the header and the weights: a file that is no model, that is cut, or that has weights that are not numbers, is damaged. The check finds damage, not forgery.`
 }
 
-// checkedFile is what modelsCheck says of a file.
+// checkedFile is what checkCmd says of a file.
 type checkedFile struct {
 	Path  string `json:"path"`
 	State string `json:"state"` // ok, damaged, unknown, recorded, unreadable
 	Error string `json:"error,omitempty"`
 }
 
-func (c *modelsCheck) Run(a *App) error {
+func (c *checkCmd) Run(a *cli.App) error {
 	files, err := c.files(a)
 	if err != nil {
 		return err
@@ -123,7 +116,7 @@ func (c *modelsCheck) Run(a *App) error {
 	return nil
 }
 
-func (c *modelsCheck) print(a *App, list []checkedFile) error {
+func (c *checkCmd) print(a *cli.App, list []checkedFile) error {
 	if a.Globals.JSON {
 		return a.JSON(map[string]any{"files": list})
 	}
@@ -132,9 +125,9 @@ func (c *modelsCheck) print(a *App, list []checkedFile) error {
 		return nil
 	}
 	unknown := false
-	t := Table{Header: []string{"STATE", "FILE", ""}}
+	t := cli.Table{Header: []string{"STATE", "FILE", ""}}
 	for _, f := range list {
-		t.Add(f.State, Escape(f.Path), Escape(f.Error))
+		t.Add(f.State, cli.Escape(f.Path), cli.Escape(f.Error))
 		unknown = unknown || f.State == "unknown"
 	}
 	a.Table(t)
@@ -146,7 +139,7 @@ func (c *modelsCheck) print(a *App, list []checkedFile) error {
 
 // check compares a file with its checksum, or records that. It does not record a file that is not a model, or that has weights
 // that are not numbers.
-func (c *modelsCheck) check(a *App, path string) checkedFile {
+func (c *checkCmd) check(a *cli.App, path string) checkedFile {
 	f := checkedFile{Path: path, State: "ok"}
 	err := hub.Verify(a, path)
 	if err == nil || errors.Is(err, hub.ErrNoSum) || c.Trust && errors.Is(err, hub.ErrDamaged) {
@@ -170,23 +163,23 @@ func (c *modelsCheck) check(a *App, path string) checkedFile {
 }
 
 // sound returns an error if a file is not a GGUF file or, with weights, has weights that are not numbers.
-func sound(a *App, path string, weights bool) error {
+func sound(a *cli.App, path string, weights bool) error {
 	f, err := gguf.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if list := parts(path); !weights || list[0] != path { // the first part stands for all
+	if list := Files(path); !weights || list[0] != path { // the first part stands for all
 		return nil
 	}
 	return checkWeights(a, path, f)
 }
 
 // files returns the files that are to be checked.
-func (c *modelsCheck) files(a *App) (files []string, err error) {
+func (c *checkCmd) files(a *cli.App) (files []string, err error) {
 	if len(c.Names) == 0 {
-		for _, folder := range []func() (string, error){a.modelsDir, a.adaptersDir} {
-			dir, err := folder()
+		for _, folder := range []func(*cli.App) (string, error){modelsDir, adaptersDir} {
+			dir, err := folder(a)
 			if err != nil {
 				return nil, err
 			}
@@ -197,9 +190,9 @@ func (c *modelsCheck) files(a *App) (files []string, err error) {
 		return files, nil
 	}
 	for _, name := range c.Names {
-		path, err := a.FindModel(name)
+		path, err := Find(a, name)
 		if err != nil {
-			if dir, e := a.adaptersDir(); e == nil && filepath.Base(name) == name {
+			if dir, e := adaptersDir(a); e == nil && filepath.Base(name) == name {
 				if adapter := filepath.Join(dir, strings.TrimSuffix(name, ".gguf")+".gguf"); sizeOf(adapter) > 0 {
 					path, err = adapter, nil
 				}
@@ -211,7 +204,7 @@ func (c *modelsCheck) files(a *App) (files []string, err error) {
 		if path == "" {
 			return nil, fmt.Errorf("%s is built into the program, and has no file", name)
 		}
-		files = append(files, parts(path)...)
+		files = append(files, Files(path)...)
 	}
 	return files, nil
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"tandem/netem"
 	"tandem/node"
 )
 
@@ -14,8 +13,8 @@ func TestServeKeepsFewPaths(t *testing.T) {
 	const target = "127.0.0.1:9"
 	var addresses []string
 	ss := &session{device: &node.Device{Cloud: node.NewRemoteCloud(nil, 0, target)}}
-	ss.cloud.through = func(f answerFlags, p *relays) *node.RemoteCloud {
-		at, err := f.path(p, target)
+	ss.cloud.over = func(n *network) *node.RemoteCloud {
+		at, err := n.route(target)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,20 +49,20 @@ func TestServeKeepsFewPaths(t *testing.T) {
 	}
 }
 
-// Dials at the same time share the relay to an address, and none begins after the paths are closed.
-func TestPathsShareRelays(t *testing.T) {
-	var p relays
-	first, err := p.relay("127.0.0.1:9", netem.Config{Delay: time.Millisecond})
+// Dials at the same time share the relay to an address, and none begins after the network is closed.
+func TestDialsShareRelays(t *testing.T) {
+	n := network{rtt: 2 * time.Millisecond}
+	first, err := n.route("127.0.0.1:9")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if second, err := p.relay("127.0.0.1:9", netem.Config{Delay: time.Millisecond}); err != nil || second != first {
+	if second, err := n.route("127.0.0.1:9"); err != nil || second != first {
 		t.Errorf("%s, then %s, %v", first, second, err)
 	}
-	if err := p.Close(); err != nil {
+	if err := n.Close(); err != nil {
 		t.Error(err)
 	}
-	if at, err := p.relay("127.0.0.1:9", netem.Config{}); err == nil {
+	if at, err := n.route("127.0.0.1:9"); err == nil {
 		t.Errorf("a relay at %s after the end", at)
 	}
 }

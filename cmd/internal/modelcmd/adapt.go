@@ -1,4 +1,4 @@
-package cli
+package modelcmd
 
 import (
 	"bytes"
@@ -6,183 +6,17 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"sort"
-	"strconv"
 	"strings"
 
+	"tandem/cmd/internal/cli"
 	"tandem/lora"
 	"tandem/model"
 	"tandem/model/hub"
-	"tandem/model/span"
 	"tandem/models"
-	"tandem/specdec"
 )
-
-// LoraFlags choose adapters of the model.
-type LoraFlags struct {
-	Lora []string `name:"lora" help:"Adapt the model with an adapter that models adapt list shows, or with the path of a GGUF file or PEFT folder (./FOLDER); =SCALE scales it. May be repeated: adapters add up." sep:"none" placeholder:"NAME[=SCALE]"`
-}
-
-// MountAdapter mounts the sum of the chosen adapters on a model. It returns nil for none.
-func (f LoraFlags) MountAdapter(a *App, m *model.Model) (*model.Adapter, error) {
-	var sum []lora.Scaled
-	for _, text := range f.Lora {
-		name, scale, err := splitScale(text)
-		if err != nil {
-			return nil, err
-		}
-		one, err := a.openAdapter(name)
-		if err != nil {
-			return nil, fmt.Errorf("--lora %s: %w", text, err)
-		}
-		if one.Forecast != nil {
-			return nil, fmt.Errorf("--lora %s: it forecasts the next tokens and does not change the text: use it with --forecast", text)
-		}
-		sum = append(sum, lora.Scaled{Adapter: one, Scale: scale})
-	}
-	list, err := lora.Mount(m, model.Inputs, sum)
-	if err != nil {
-		return nil, fmt.Errorf("--lora: %w", err)
-	}
-	return list[0], nil
-}
-
-// ForecastFlags choose forecast embeddings.
-type ForecastFlags struct {
-	Forecast string `help:"Also draft with forecast embeddings, which train.forecast makes for a model: a name or path as with --lora." placeholder:"NAME"`
-}
-
-// Embeddings returns the embeddings [m × Dim] and the adapter of their rows; nil if none are chosen.
-func (f ForecastFlags) Embeddings(a *App, m *model.Model) ([][]float32, *model.Adapter, error) {
-	if f.Forecast == "" {
-		return nil, nil, nil
-	}
-	one, err := a.openAdapter(f.Forecast)
-	if err == nil && one.Forecast == nil {
-		err = errors.New("it contains no forecast embeddings: use it with --lora")
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("--forecast %s: %w", f.Forecast, err)
-	}
-	list, err := lora.Mount(m, model.Inputs, []lora.Scaled{{Adapter: one, Scale: 1}})
-	if err != nil {
-		return nil, nil, fmt.Errorf("--forecast %s: %w", f.Forecast, err)
-	}
-	return one.Forecast, list[0], nil
-}
-
-// DraftFlags choose what guesses the next tokens.
-type DraftFlags struct {
-	Draft string `help:"What guesses the next tokens, so that one pass decodes several; the text is the same. auto (the drafters that cost nothing before the answer), off, all (also calibration on the prompts), or some of pld, sam, ngrams, recycle, calibration, reuse, history (answers given before) and forecast, separated by commas: auto,history. Measured costs of passes limit the guesses." default:"auto" placeholder:"DRAFTERS"`
-	ForecastFlags
-}
-
-// Drafters returns the drafters. Naming embeddings adds forecasts.
-func (f DraftFlags) Drafters() (specdec.Set, error) {
-	text := f.Draft
-	if f.Forecast != "" {
-		text += ",forecast"
-	}
-	s, err := specdec.ParseSet(text)
-	switch {
-	case err != nil && f.Forecast != "":
-		return s, fmt.Errorf("--draft with --forecast: %w", err)
-	case err != nil:
-		return s, fmt.Errorf("--draft: %w", err)
-	}
-	return s, nil
-}
-
-// DraftersFor is Drafters for what answers: a model that decodes, or reader if it is not nil.
-func (f DraftFlags) DraftersFor(reader *span.Reader) (specdec.Set, error) {
-	s, err := f.Drafters()
-	if err == nil && reader != nil && s.Has(specdec.WithHistory|specdec.WithForecast) {
-		err = errors.New("--draft: history and forecast need a model that decodes, and the built-in reader points at words: add --reader decoder, or leave them out")
-	}
-	return s, err
-}
-
-// Resources opens what the drafters need of a model: forecast embeddings, those of the built-in model unless others are named.
-func (f DraftFlags) Resources(a *App, m *model.Model) (r specdec.Resources, err error) {
-	s, err := f.Drafters()
-	if err != nil || !s.Has(specdec.WithForecast) {
-		return r, err
-	}
-	if f.Forecast != "" {
-		r.Embeddings, r.Adapter, err = f.Embeddings(a, m)
-	} else if r.Embeddings, r.Adapter, err = (ForecastFlags{builtInForecast}).Embeddings(a, m); err != nil {
-		err = fmt.Errorf("--draft forecast: %w; name embeddings of this model with --forecast", err)
-	}
-	return r, err
-}
-
-// builtInForecast is the name of the built-in model's forecast embeddings.
-const builtInForecast = "forecast"
-
-// splitScale parses NAME[=SCALE].
-func splitScale(text string) (name string, scale float64, err error) {
-	at := strings.LastIndexByte(text, '=')
-	if at < 0 {
-		return text, 1, nil
-	}
-	if scale, err = strconv.ParseFloat(text[at+1:], 64); err != nil || !(math.Abs(scale) <= 1000) {
-		return "", 0, fmt.Errorf("--lora %s: %q is not a scale from −1000 to 1000", text, text[at+1:])
-	}
-	return text[:at], scale, nil
-}
-
-// adaptersDir returns the folder whose adapters can be named without a path. All programs share it.
-func (a *App) adaptersDir() (string, error) {
-	dirs, err := a.Dirs()
-	return filepath.Join(filepath.Dir(dirs.Data), "adapters"), err
-}
-
-// openAdapter reads an adapter, given its name or its path.
-func (a *App) openAdapter(name string) (*lora.Adapter, error) {
-	if b, ok := models.Adapter(name); ok {
-		return lora.ReadGGUF(name, b)
-	}
-	path, err := a.findAdapter(name)
-	if err != nil {
-		return nil, err
-	}
-	if err := a.intact(path, math.MaxInt64); err != nil {
-		return nil, err
-	}
-	one, err := lora.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	one.Name = strings.TrimSuffix(filepath.Base(filepath.Clean(path)), ".gguf")
-	return one, nil
-}
-
-// findAdapter returns the path of an adapter that is not built in. A word without a separator or the ending .gguf is a name, so
-// that no file in the current folder can take the place of an adapter.
-func (a *App) findAdapter(name string) (string, error) {
-	_, err := os.Stat(name)
-	bare := filepath.Base(name) == name && name != "." && name != ".."
-	if err == nil && (!bare || strings.HasSuffix(name, ".gguf")) {
-		return name, nil
-	}
-	if dir, err := a.adaptersDir(); err == nil && bare {
-		path := filepath.Join(dir, strings.TrimSuffix(name, ".gguf")+".gguf")
-		if _, err := os.Stat(path); err == nil {
-			return path, nil
-		}
-	}
-	switch {
-	case err == nil:
-		return "", fmt.Errorf("no adapter %q is added or built in; for the file or folder here, write .%c%s", name, filepath.Separator, name)
-	case !errors.Is(err, fs.ErrNotExist):
-		return "", err
-	}
-	return "", fmt.Errorf("no adapter %q: it is neither a path, nor added, nor built in; see: %s models adapt list", name, a.Program)
-}
 
 // adaptCmd adds, lists, describes and removes adapters.
 type adaptCmd struct {
@@ -280,7 +114,7 @@ func (c *adaptAdd) Help() string {
 --model is the model that the adapter was trained on. Its fingerprint is kept with the adapter, and other models are refused.`
 }
 
-func (c *adaptAdd) Run(a *App) error {
+func (c *adaptAdd) Run(a *cli.App) error {
 	name := c.Name
 	if name == "" {
 		name = strings.TrimSuffix(filepath.Base(filepath.Clean(c.Path)), ".gguf")
@@ -291,7 +125,7 @@ func (c *adaptAdd) Run(a *App) error {
 	if BuiltInAdapter(name) {
 		return fmt.Errorf("the adapter %q is built in: choose another name with --name", name)
 	}
-	dir, err := a.adaptersDir()
+	dir, err := adaptersDir(a)
 	if err != nil {
 		return err
 	}
@@ -299,8 +133,8 @@ func (c *adaptAdd) Run(a *App) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("there is an adapter %q: remove it with %s models adapt rm %s, or choose another --name", name, a.Program, name)
 	}
-	if !exists(c.Path) {
-		return fmt.Errorf("there is no file or folder %s: give the path of an adapter, a GGUF file or a folder in PEFT's format", Escape(c.Path))
+	if _, err := os.Stat(c.Path); err != nil {
+		return fmt.Errorf("there is no file or folder %s: give the path of an adapter, a GGUF file or a folder in PEFT's format", cli.Escape(c.Path))
 	}
 	one, err := lora.Open(c.Path)
 	if err != nil {
@@ -319,14 +153,14 @@ func (c *adaptAdd) Run(a *App) error {
 	if err := one.Write(&b, m); err != nil {
 		return err
 	}
-	if err := errors.Join(WriteFile(path, b.Bytes()), hub.Record(a, path, fmt.Sprintf("%x", sha256.Sum256(b.Bytes())))); err != nil {
+	if err := errors.Join(cli.WriteFile(path, b.Bytes()), hub.Record(a, path, fmt.Sprintf("%x", sha256.Sum256(b.Bytes())))); err != nil {
 		return err
 	}
 	row := rowOf(path)
 	if a.Globals.JSON {
 		return a.JSON(map[string]any{"adapter": row})
 	}
-	fmt.Fprintf(a.Out, "%s: %s of %d products, %s, for %s\n", row.Name, row.ranks(), row.Products, Bytes(row.Size), Escape(row.Base))
+	fmt.Fprintf(a.Out, "%s: %s of %d products, %s, for %s\n", row.Name, row.ranks(), row.Products, cli.Bytes(row.Size), cli.Escape(row.Base))
 	return nil
 }
 
@@ -338,8 +172,8 @@ func (c *adaptList) Help() string {
   ${program} models adapt list --json | jq -r '.adapters[].name'`
 }
 
-func (c *adaptList) Run(a *App) error {
-	dir, err := a.adaptersDir()
+func (c *adaptList) Run(a *cli.App) error {
+	dir, err := adaptersDir(a)
 	if err != nil {
 		return err
 	}
@@ -355,13 +189,13 @@ func (c *adaptList) Run(a *App) error {
 	if a.Globals.JSON {
 		return a.JSON(map[string]any{"adapters": rows, "folder": dir})
 	}
-	t := Table{Header: []string{"NAME", "ARCHITECTURE", "FACTORS", "SIZE", "MODEL"}}
+	t := cli.Table{Header: []string{"NAME", "ARCHITECTURE", "FACTORS", "SIZE", "MODEL"}}
 	for _, r := range rows {
 		if r.Error != "" {
-			t.Add(r.Name, "", "", Bytes(r.Size), r.Error)
+			t.Add(r.Name, "", "", cli.Bytes(r.Size), r.Error)
 			continue
 		}
-		t.Add(r.Name, r.Arch, r.ranks(), Bytes(r.Size), r.Base)
+		t.Add(r.Name, r.Arch, r.ranks(), cli.Bytes(r.Size), r.Base)
 	}
 	a.Table(t)
 	if len(paths) == 0 {
@@ -383,11 +217,11 @@ func (c *adaptShow) Help() string {
 With --model it also checks the adapter against that model, and shows the fingerprint under which caches are kept.`
 }
 
-func (c *adaptShow) Run(a *App) error {
+func (c *adaptShow) Run(a *cli.App) error {
 	var row adapterRow
 	if BuiltInAdapter(c.Name) {
 		row = builtInRow(c.Name)
-	} else if path, err := a.findAdapter(c.Name); err == nil {
+	} else if path, err := findAdapter(a, c.Name); err == nil {
 		row = rowOf(path)
 	} else {
 		return err
@@ -413,12 +247,12 @@ func (c *adaptShow) Run(a *App) error {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(a.Out, "%-14s %s\n", name, fmt.Sprintf(format, args...))
 	}
-	line("name", "%s", Escape(row.Name))
-	line("file", "%s, %s", cmp.Or(Escape(row.Path), "built in"), Bytes(row.Size))
+	line("name", "%s", cli.Escape(row.Name))
+	line("file", "%s, %s", cmp.Or(cli.Escape(row.Path), "built in"), cli.Bytes(row.Size))
 	if row.Base != "" || row.BaseSum != "" {
-		line("model", "%s %.16s", Escape(row.Base), row.BaseSum)
+		line("model", "%s %.16s", cli.Escape(row.Base), row.BaseSum)
 	}
-	line("architecture", "%s", Escape(row.Arch))
+	line("architecture", "%s", cli.Escape(row.Arch))
 	line("factors", "%s, %s parameters in %d products", row.ranks(), count(uint64(row.Parameters)), row.Products)
 	line("changes", "%s", strings.Join(row.Parts, ", "))
 	if row.Sum != "" {
@@ -436,8 +270,8 @@ func (c *adaptRm) Help() string {
   ${program} models adapt rm polite`
 }
 
-func (c *adaptRm) Run(a *App) error {
-	dir, err := a.adaptersDir()
+func (c *adaptRm) Run(a *cli.App) error {
+	dir, err := adaptersDir(a)
 	if err != nil {
 		return err
 	}
@@ -450,7 +284,7 @@ func (c *adaptRm) Run(a *App) error {
 			return err
 		}
 		if !a.Globals.JSON {
-			fmt.Fprintf(a.Out, "%s: removed\n", Escape(name))
+			fmt.Fprintf(a.Out, "%s: removed\n", cli.Escape(name))
 		}
 	}
 	if a.Globals.JSON {

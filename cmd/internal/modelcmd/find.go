@@ -1,0 +1,103 @@
+package modelcmd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"tandem/cmd/internal/cli"
+	"tandem/model/gguf"
+	"tandem/model/hub"
+	"tandem/models"
+)
+
+// modelsDir returns the folder whose GGUF files can be named without a path. All programs share it.
+func modelsDir(a *cli.App) (string, error) {
+	dirs, err := a.Dirs()
+	return filepath.Join(filepath.Dir(dirs.Data), "models"), err
+}
+
+// Find returns the path of a model, given its path, its name in the models folder, or what "models pull" was given
+// for it. It returns "" for the built-in model.
+func Find(a *cli.App, name string) (string, error) {
+	if name == "" || name == BuiltInDecoder {
+		return "", nil
+	}
+	if name == SpanReader {
+		return "", fmt.Errorf("%s points at words and writes none: it answers when no model is named, so leave out the name", name)
+	}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return "", fmt.Errorf("%s is a folder: name a GGUF file, or make one of a folder with safetensors: %s models convert --help", name, a.Program)
+	} else if err == nil {
+		return name, nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	dir, err := modelsDir(a)
+	if err == nil && filepath.Base(name) == name {
+		for _, candidate := range []string{name, name + ".gguf"} {
+			path := filepath.Join(dir, candidate)
+			if _, err := os.Stat(path); err == nil {
+				return path, nil
+			}
+		}
+		if first, _ := filepath.Glob(filepath.Join(dir, name+"-00001-of-*.gguf")); len(first) == 1 {
+			return first[0], nil
+		}
+	}
+	if ref, err := hub.ParseRef(name); err == nil {
+		return findPulled(a, name, ref)
+	}
+	if filepath.Base(name) == name {
+		return "", fmt.Errorf("no model %q: it is neither a file nor in %s; see: %s models list, or fetch it: %s models pull --help", name, dir, a.Program, a.Program)
+	}
+	return "", fmt.Errorf("there is no model file %s: see %s models list, or fetch one: %s models pull --help", name, a.Program, a.Program)
+}
+
+// findPulled returns the path of a model in the hub's cache.
+func findPulled(a *cli.App, name string, ref hub.Ref) (string, error) {
+	client, err := hub.FromEnv(os.Getenv)
+	if err != nil {
+		return "", err
+	}
+	client.Offline = true
+	repo, err := client.List(a, ref)
+	if err != nil {
+		return "", fmt.Errorf("%s is not downloaded; fetch it: %s models pull %s", name, a.Program, name)
+	}
+	files, err := repo.Select(ref.What)
+	if err != nil {
+		return "", fmt.Errorf("of what is downloaded, %w; fetch another: %s models pull %s", err, a.Program, name)
+	}
+	return client.Cached(repo, files[0]), nil
+}
+
+// openFile opens a model's file, or the built-in model if path is empty, and returns its size.
+func openFile(path string) (*gguf.File, int64, error) {
+	if path == "" {
+		f, err := gguf.Parse(BuiltInDecoder, models.Decoder)
+		return f, int64(len(models.Decoder)), err
+	}
+	f, err := gguf.Open(path)
+	return f, sizeOf(path), err
+}
+
+// sizeOf returns the size of a model's file, or of all its parts together.
+func sizeOf(path string) (size int64) {
+	for _, p := range Files(path) {
+		if info, err := os.Stat(p); err == nil {
+			size += info.Size()
+		}
+	}
+	return size
+}
+
+// Files returns the files of the model at path, of which there is more than one if it is a part of a split one.
+func Files(path string) []string {
+	if list := gguf.SplitPaths(path); list != nil {
+		return list
+	}
+	return []string{path}
+}

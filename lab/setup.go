@@ -31,7 +31,7 @@ type Setup struct {
 
 // local returns what a side reads its documents with, at most one token in each pace.
 func (x Setup) local(side tandem.Side, pace time.Duration) node.Local {
-	r := node.Local{Model: x.Model, Scorer: search.Lexical(), Documents: x.Documents[side], KV: x.KV[side], Pace: pace, Read: x.Read[side], Draft: x.Draft, Rows: x.Rows}
+	r := node.Local{Model: x.Model, Scorer: search.Lexical(), Documents: x.Documents[side], KV: x.KV[side], Pace: pace, ReadPace: x.Read[side], Draft: x.Draft, Rows: x.Rows}
 	if x.Rows == 0 || x.Rows > tandem.MaxPassPlaces { // chains begin each answer without knowing anything
 		r.Past = new(node.Past)
 	}

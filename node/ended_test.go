@@ -33,7 +33,7 @@ func TestDeviceEndsItsAnswer(t *testing.T) {
 				var mu sync.Mutex
 				var served []Served
 				devices, _, _ := square(t, 8, func(cfg *CloudConfig) {
-					cfg.Local.Read = 10 * time.Millisecond
+					cfg.Local.ReadPace = 10 * time.Millisecond
 					cfg.Observe = func(s Served) { mu.Lock(); served = append(served, s); mu.Unlock() }
 				})
 				const n = 8
@@ -82,7 +82,7 @@ func TestDeviceCancelsItsAnswer(t *testing.T) {
 				var mu sync.Mutex
 				var served []Served
 				devices, _, _ := square(t, 8, func(cfg *CloudConfig) {
-					cfg.Local.Read = 10 * time.Millisecond
+					cfg.Local.ReadPace = 10 * time.Millisecond
 					cfg.Observe = func(s Served) { mu.Lock(); served = append(served, s); mu.Unlock() }
 				})
 				exchange := questionFor(t, devices[0], tandem.WantDrafts)

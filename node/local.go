@@ -53,8 +53,8 @@ type Local struct {
 	Rows      int               // most rows of a pass; 0 for tandem.MaxRows, up to Settings.PassPlaces for chains of guesses as long as the pair chooses
 
 	// How it answers like slower hardware.
-	Pace time.Duration // shortest time for a token; 0 for none
-	Read time.Duration // shortest time for a token of a prompt; 0 for none
+	Pace     time.Duration // shortest time for a token of an answer; 0 for none
+	ReadPace time.Duration // shortest time for a token of a prompt; 0 for none
 
 	Log *slog.Logger // of what decodes; slog.Default when nil
 }
@@ -228,7 +228,7 @@ func (l Local) prefill(ctx context.Context, q Question, s tandem.Settings, passa
 	if err != nil {
 		return nil, err
 	}
-	if err := waitAtLeast(ctx, start, l.Read*time.Duration(d.Prefill().Tokens)); err != nil {
+	if err := waitAtLeast(ctx, start, l.ReadPace*time.Duration(d.Prefill().Tokens)); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return &reading{answerer: d, passages: passages, logOdds: l.Reader != nil, mark: l.Mark, took: time.Since(start), pace: l.Pace}, nil

@@ -51,10 +51,10 @@ type Conn struct {
 	handshaken
 	released chan struct{} // closed after release
 
-	wake  chan struct{}  // capacity 1: something may be due
-	ready chan *Exchange // opened by the peer, not yet accepted
-	limit atomic.Int64   // bytes of a datagram; 0 when the peer refuses them
-	link  link           // measurements of the path
+	wake        chan struct{}  // capacity 1: something may be due
+	ready       chan *Exchange // opened by the peer, not yet accepted
+	maxDatagram atomic.Int64   // the most bytes of a datagram; 0 when the peer refuses them
+	link        link           // measurements of the path
 
 	refused sparing.Log // exchanges
 
@@ -119,7 +119,7 @@ func newConn(h handshaken) *Conn {
 	}
 	c.link.heard(time.Now())
 	if s := h.qc.ConnectionState().SupportsDatagrams; s.Remote && s.Local {
-		c.limit.Store(reliable.DatagramSize)
+		c.maxDatagram.Store(reliable.DatagramSize)
 	}
 	go c.acceptLoop()
 	go c.receiveLoop()
@@ -139,7 +139,7 @@ func (c *Conn) Open(ctx context.Context, begin Begin) (*Exchange, error) {
 		if ctx.Err() == nil { // QUIC ends the streams before its context, which endLoop waits for
 			err = c.ended(err)
 		} else {
-			err = c.explain(err)
+			err = c.endReason(err)
 		}
 		return nil, fmt.Errorf("transport: open an exchange: %w", err)
 	}
@@ -217,7 +217,8 @@ func (c *Conn) forget(x *Exchange) {
 	c.link.resends += sent.Resends
 }
 
-func (c *Conn) open() []*Exchange {
+// openExchanges returns the exchanges that are open.
+func (c *Conn) openExchanges() []*Exchange {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	list := make([]*Exchange, 0, len(c.exchanges))
@@ -292,23 +293,10 @@ func (c *Conn) receiveLoop() {
 			return
 		}
 		if id == echoID {
-			if id, m := readNotice(b[n:]); m != nil {
-				c.mu.Lock()
-				x := c.exchanges[id]
-				c.mu.Unlock()
-				if x != nil {
-					x.noticed(m)
-				}
-				continue
-			}
-			if c.link.echo(b[n:], now) {
-				signal(c.wake)
-			}
+			c.echoed(b[n:], now)
 			continue
 		}
-		c.mu.Lock()
-		x := c.exchanges[id]
-		c.mu.Unlock()
+		x := c.exchangeOf(id)
 		if x == nil {
 			continue // not begun yet (the peer will repeat it), or already closed
 		}
@@ -318,6 +306,24 @@ func (c *Conn) receiveLoop() {
 		}
 		signal(c.wake)
 	}
+}
+
+// echoed takes an echo or a notice, without the id that they share.
+func (c *Conn) echoed(b []byte, now time.Time) {
+	if id, m := readNotice(b); m != nil {
+		if x := c.exchangeOf(id); x != nil {
+			x.noticed(m)
+		}
+	} else if c.link.echo(b, now) {
+		signal(c.wake)
+	}
+}
+
+// exchangeOf returns the open exchange with an id, or nil.
+func (c *Conn) exchangeOf(id uint64) *Exchange {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.exchanges[id]
 }
 
 // sendLoop sends what is due. SendDatagram may block while the path is congested; messages that arrive meanwhile share the
@@ -344,16 +350,16 @@ func (c *Conn) sendLoop() {
 
 // sendDue sends all datagrams that are due and returns when the next will be.
 func (c *Conn) sendDue() (next time.Time, err error) {
-	if c.limit.Load() == 0 {
+	if c.maxDatagram.Load() == 0 {
 		return time.Time{}, nil
 	}
-	exchanges := c.open()
+	exchanges := c.openExchanges()
 	for _, x := range exchanges {
 		for {
 			now := time.Now()
 			rtt := c.RTT()
 			x.mu.Lock()
-			b := x.flow.Pack(x.id, now, rtt, int(c.limit.Load()))
+			b := x.flow.Pack(x.id, now, rtt, int(c.maxDatagram.Load()))
 			at := x.flow.Deadline(now, rtt)
 			x.mu.Unlock()
 			if b == nil {
@@ -388,11 +394,11 @@ func (c *Conn) sendDatagram(b []byte) error {
 		return err
 	}
 	limit := big.MaxDatagramPayloadSize
-	if limit < 128 || limit >= c.limit.Load() {
+	if limit < 128 || limit >= c.maxDatagram.Load() {
 		limit = 0 // too small to be useful: use the streams
 	}
-	c.limit.Store(limit)
-	for _, x := range c.open() {
+	c.maxDatagram.Store(limit)
+	for _, x := range c.openExchanges() {
 		x.mu.Lock()
 		x.withdraw()
 		x.mu.Unlock()
@@ -402,7 +408,7 @@ func (c *Conn) sendDatagram(b []byte) error {
 
 // frameRoom is the size of the largest frame that a datagram can carry now.
 func (c *Conn) frameRoom() int {
-	if limit := int(c.limit.Load()); limit > 0 {
+	if limit := int(c.maxDatagram.Load()); limit > 0 {
 		return reliable.FrameRoom(limit)
 	}
 	return -1
@@ -415,7 +421,7 @@ func (c *Conn) endLoop() {
 	c.mu.Lock()
 	release := c.release
 	c.mu.Unlock()
-	for _, x := range c.open() {
+	for _, x := range c.openExchanges() {
 		x.mu.Lock()
 		x.fail(err)
 		x.mu.Unlock()
@@ -434,8 +440,8 @@ func (c *Conn) ended(err error) error {
 	return c.err
 }
 
-// explain returns the error with which the connection ended, or else QUIC's error in terms of this package.
-func (c *Conn) explain(err error) error {
+// endReason returns the error with which the connection ended, or else QUIC's error in terms of this package.
+func (c *Conn) endReason(err error) error {
 	c.mu.Lock()
 	ended := c.err
 	c.mu.Unlock()

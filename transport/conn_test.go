@@ -60,7 +60,7 @@ func TestIdleConnectionIsAlive(t *testing.T) {
 		if !cloud.Silent(time.Now()) {
 			t.Error("an idle connection is not silent: the test would show nothing")
 		}
-		device.limit.Store(0) // its first echo comes later than the question
+		device.maxDatagram.Store(0) // its first echo comes later than the question
 		begin(t, device, cloud)
 		if cloud.Silent(time.Now()) {
 			t.Error("a question is no sign of life")
@@ -117,7 +117,7 @@ func TestManyExchanges(t *testing.T) {
 			}
 			wg.Wait()
 			time.Sleep(200 * time.Millisecond)
-			if k := len(device.open()) + len(cloud.open()); k != 0 {
+			if k := len(device.openExchanges()) + len(cloud.openExchanges()); k != 0 {
 				t.Errorf("%d exchanges are left", k)
 			}
 		}

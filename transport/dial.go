@@ -33,7 +33,7 @@ type ClientConfig struct {
 	Peer     ID    // the only key that is accepted at the other end
 	Hello    Hello // Version is filled in
 	Limits   Limits
-	Tickets *Tickets // that save a round trip; nil for none
+	Tickets  *Tickets // that save a round trip; nil for none
 	// Eager saves the round trip of the hellos: Dial returns when the peer has proved its key, and questions can follow
 	// at once. If the peer refuses, or its hello does not match, the connection and all exchanges end with the error that
 	// Dial would otherwise have returned.

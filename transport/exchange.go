@@ -396,7 +396,7 @@ func (x *Exchange) peerEnded(err error) {
 		}
 		x.flow.Withdraw() // nobody will read them
 	default:
-		x.fail(x.conn.explain(err))
+		x.fail(x.conn.endReason(err))
 	}
 }
 
@@ -413,7 +413,7 @@ func (x *Exchange) writeLoop() {
 				x.stream.CancelWrite(streamClosed)
 				x.mu.Lock()
 				if x.sendErr == nil {
-					x.sendErr = x.conn.explain(err)
+					x.sendErr = x.conn.endReason(err)
 				}
 				x.mu.Unlock()
 				return

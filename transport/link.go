@@ -139,7 +139,7 @@ func (c *Conn) Stats() Stats {
 	if q.MeanDeviation == 0 && !c.link.measured() { // QUIC has only assumed something
 		s.RTT, q.MinRTT = 0, 0
 	}
-	for _, x := range c.open() {
+	for _, x := range c.openExchanges() {
 		x.mu.Lock()
 		sent := x.flow.Stats()
 		s.Repeats, s.Resends = s.Repeats+sent.Repeats, s.Resends+sent.Resends
@@ -183,7 +183,7 @@ func (c *Conn) LastHeard() time.Time {
 	packets, now := c.qc.ConnectionStats().PacketsReceived, time.Now()
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
-	if packets != c.link.packets && c.limit.Load() == 0 {
+	if packets != c.link.packets && c.maxDatagram.Load() == 0 {
 		c.link.last = now
 	}
 	c.link.packets = packets
@@ -196,7 +196,7 @@ const silence = 3 * time.Second
 // Silent reports whether the peer has been silent for so long that, with an exchange open, it is most likely gone.
 func (c *Conn) Silent(now time.Time) bool {
 	allowed := silence
-	if c.limit.Load() == 0 { // no echoes: QUIC's own pings show that it is there
+	if c.maxDatagram.Load() == 0 { // no echoes: QUIC's own pings show that it is there
 		allowed += c.limits.KeepAlive
 	}
 	return now.Sub(c.LastHeard()) >= allowed

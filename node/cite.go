@@ -47,8 +47,8 @@ type Quote struct {
 	Relevance float64 // to the question, in nats
 }
 
-// part is one side's view of a sentence.
-type part struct {
+// sidePart is one side's view of a sentence.
+type sidePart struct {
 	from    int // its first token
 	h       float64
 	nothing float64
@@ -60,13 +60,13 @@ type part struct {
 }
 
 // parts returns where the side drew each sentence of its answer from.
-func (r *reading) parts() []part { return r.partsOf(r.Parts()) }
+func (r *reading) parts() []sidePart { return r.partsOf(r.Parts()) }
 
 // partsOf names the documents of sentences.
-func (r *reading) partsOf(list []decoder.Part) []part {
-	var out []part
+func (r *reading) partsOf(list []decoder.Part) []sidePart {
+	var out []sidePart
 	for _, p := range list {
-		out = append(out, part{from: p.From, h: p.H, nothing: p.Nothing, sources: r.byTitle(0, p.Weights), quotes: r.quotes(p.Quotes), odds: r.logOdds, alternatives: r.quotes(p.Otherwise)})
+		out = append(out, sidePart{from: p.From, h: p.H, nothing: p.Nothing, sources: r.byTitle(0, p.Weights), quotes: r.quotes(p.Quotes), odds: r.logOdds, alternatives: r.quotes(p.Otherwise)})
 	}
 	return out
 }
@@ -109,7 +109,7 @@ func (r *reading) byTitle(from int, weights []float64) []Source {
 // cite combines where both sides drew each sentence of the answer from; own is nil if the device was muted. A side's
 // share is the η of its mean weight. If the cloud took part and has not said what it drew on, no sentence is called
 // unknown: the cloud may have known it.
-func cite(tokens []Token, own, cloud []part) []Part {
+func cite(tokens []Token, own, cloud []sidePart) []Part {
 	var out []Part
 	starts := own
 	if len(own) == 0 {
@@ -123,7 +123,7 @@ func cite(tokens []Token, own, cloud []part) []Part {
 		if i+1 < len(starts) {
 			to = max(s.from, min(to, starts[i+1].from))
 		}
-		p := citePart(tokens[s.from:to], [2]*part{partAt(own, s.from), partAt(cloud, s.from)})
+		p := citePart(tokens[s.from:to], [2]*sidePart{partAt(own, s.from), partAt(cloud, s.from)})
 		if p.Text != "" {
 			out = append(out, p)
 		}
@@ -177,7 +177,7 @@ func tallyOf(tokens []Token) tally {
 }
 
 // citePart combines the sides' views of one sentence.
-func citePart(tokens []Token, sides [2]*part) Part {
+func citePart(tokens []Token, sides [2]*sidePart) Part {
 	p := Part{Relevance: math.Inf(-1)}
 	for _, t := range tokens {
 		p.Text += t.Text
@@ -219,7 +219,7 @@ func citePart(tokens []Token, sides [2]*part) Part {
 }
 
 // addSides adds what each side drew on, in proportion to its share of the sentence. A cloud that is silent has silentShare.
-func (p *Part) addSides(sides [2]*part, silent bool, silentShare float64) {
+func (p *Part) addSides(sides [2]*sidePart, silent bool, silentShare float64) {
 	most := 0.0
 	for k, view := range sides {
 		if view == nil {
@@ -247,7 +247,7 @@ func (p *Part) addSides(sides [2]*part, silent bool, silentShare float64) {
 }
 
 // likeliestAlternative returns what the sides have that says something else, the likelier of both.
-func likeliestAlternative(sides [2]*part) (best []Quote) {
+func likeliestAlternative(sides [2]*sidePart) (best []Quote) {
 	for k, view := range sides {
 		if view == nil || len(view.alternatives) == 0 {
 			continue
@@ -261,7 +261,7 @@ func likeliestAlternative(sides [2]*part) (best []Quote) {
 }
 
 // support returns the relevance of the side's heaviest quote or, where it shows none, of its documents together.
-func (p *part) support() float64 {
+func (p *sidePart) support() float64 {
 	best, relevance := 0.0, p.h
 	for _, q := range p.quotes {
 		if q.Weight > best {
@@ -272,13 +272,13 @@ func (p *part) support() float64 {
 }
 
 // seemedToKnow reports whether the side's documents seemed to answer: as the side mixed them, or by a sentence of theirs.
-func (p *part) seemedToKnow() bool {
+func (p *sidePart) seemedToKnow() bool {
 	const sure = 2 // nats: such a sentence is right in three of four answers
 	quoted := p.odds && slices.ContainsFunc(p.quotes, func(q Quote) bool { return q.Relevance > sure })
 	return quoted || p.h > 0 && p.nothing < 0.5
 }
 
-func partAt(parts []part, from int) *part {
+func partAt(parts []sidePart, from int) *sidePart {
 	for i := range parts {
 		if parts[i].from == from {
 			return &parts[i]

@@ -12,11 +12,11 @@ import (
 func TestCite(t *testing.T) {
 	together := []Token{{Text: "A", Own: .5}, {Text: " a.", Own: .5}, {Text: " B", Own: .5}, {Text: " b.", Own: .5}}
 	alone := []Token{{Text: "A", Alone: true}, {Text: " a.", Alone: true}, {Text: " B", Alone: true}, {Text: " b.", Alone: true}}
-	own := []part{
+	own := []sidePart{
 		{from: 0, h: 3, nothing: 0.1, sources: []Source{{"Cabin", 0.9}}},
 		{from: 2, h: 0, nothing: 0.9, sources: []Source{{"Cabin", 0.1}}},
 	}
-	cloud := []part{
+	cloud := []sidePart{
 		{from: 0, h: 0, nothing: 0.8, sources: []Source{{"Museum", 0.2}}},
 		{from: 2, h: 3, nothing: 0.1, sources: []Source{{"Museum", 0.9}}},
 	}
@@ -24,7 +24,7 @@ func TestCite(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		tokens  []Token
-		cloud   []part
+		cloud   []sidePart
 		first   string // source of the second sentence
 		unknown [2]float64
 	}{
@@ -57,10 +57,10 @@ func TestCite(t *testing.T) {
 // What a side has that says something else is shown also where its documents are not cited, the likelier of both.
 func TestCiteOtherwise(t *testing.T) {
 	foreign := []Token{{Text: "10"}, {Text: ":15"}} // words of the cloud's alone
-	own := []part{{h: 1, sources: []Source{{"Mine", 1}}, quotes: []Quote{{Text: "at 9:00", Relevance: 2.5}}, alternatives: []Quote{{Text: "at 9:00", Relevance: 1}}, odds: true}}
-	cloud := []part{{h: 3, sources: []Source{{"Its", 1}}, alternatives: []Quote{{Relevance: .5}}}}
+	own := []sidePart{{h: 1, sources: []Source{{"Mine", 1}}, quotes: []Quote{{Text: "at 9:00", Relevance: 2.5}}, alternatives: []Quote{{Text: "at 9:00", Relevance: 1}}, odds: true}}
+	cloud := []sidePart{{h: 3, sources: []Source{{"Its", 1}}, alternatives: []Quote{{Relevance: .5}}}}
 	for _, c := range []struct {
-		own, cloud []part
+		own, cloud []sidePart
 		text       string
 	}{{own, cloud, "at 9:00"}, {nil, cloud, ""}, {own, nil, "at 9:00"}} {
 		if got := cite(foreign, c.own, c.cloud)[0].Otherwise; len(got) != 1 || got[0].Text != c.text {
@@ -81,8 +81,8 @@ func TestCiteOtherwise(t *testing.T) {
 func TestCiteForged(t *testing.T) {
 	forged := []Token{{Text: "The code is"}, {Text: " 0"}, {Text: "000"}, {Text: "."}}
 	forged[0].Own = .3 // a beginning that the note shares
-	own := []part{{h: 9.4, nothing: 0.01, sources: []Source{{"Cabin", 0.99}}, quotes: []Quote{{Title: "Cabin", Text: "The code is 5827.", Weight: 1, Relevance: 9}}, odds: true}}
-	for _, cloud := range [][]part{nil, {{h: -100, nothing: 1, sources: []Source{{Title: "Codes"}}}}} {
+	own := []sidePart{{h: 9.4, nothing: 0.01, sources: []Source{{"Cabin", 0.99}}, quotes: []Quote{{Title: "Cabin", Text: "The code is 5827.", Weight: 1, Relevance: 9}}, odds: true}}
+	for _, cloud := range [][]sidePart{nil, {{h: -100, nothing: 1, sources: []Source{{Title: "Codes"}}}}} {
 		got := cite(forged, own, cloud)
 		if len(got) != 1 || !got[0].Overruled {
 			t.Fatalf("%+v", got)
@@ -97,19 +97,19 @@ func TestCiteForged(t *testing.T) {
 		}
 	}
 	own[0].h, own[0].nothing = -4096, 0 // its passages say nothing that goes on so, but one answers
-	if got := cite(forged, own, []part{{h: 5, sources: []Source{{"Codes", 1}}}}); !got[0].Overruled || len(got[0].Quotes) != 0 {
+	if got := cite(forged, own, []sidePart{{h: 5, sources: []Source{{"Codes", 1}}}}); !got[0].Overruled || len(got[0].Quotes) != 0 {
 		t.Errorf("a device that would say otherwise: %+v", got)
 	}
 	own[0].odds = false // the relevance is a scorer's, and says nothing of that
-	if got := cite(forged, own, []part{{h: 5, sources: []Source{{"Codes", 1}}}}); got[0].Overruled {
+	if got := cite(forged, own, []sidePart{{h: 5, sources: []Source{{"Codes", 1}}}}); got[0].Overruled {
 		t.Errorf("a device whose passages have the question's words: %+v", got)
 	}
 	own[0].odds, own[0].quotes[0].Relevance = true, -3
-	if got := cite(forged, own, []part{{h: 5, sources: []Source{{"Codes", 1}}}}); got[0].Overruled {
+	if got := cite(forged, own, []sidePart{{h: 5, sources: []Source{{"Codes", 1}}}}); got[0].Overruled {
 		t.Errorf("a device that is mute: %+v", got)
 	}
 	own[0].h, own[0].nothing = 1, .99 // it knows nothing of it
-	if got := cite(forged, own, []part{{h: 5, sources: []Source{{"Codes", 1}}}}); got[0].Overruled || got[0].Sources[0].Title != "Codes" {
+	if got := cite(forged, own, []sidePart{{h: 5, sources: []Source{{"Codes", 1}}}}); got[0].Overruled || got[0].Sources[0].Title != "Codes" {
 		t.Errorf("an answer of the cloud's that contradicts nobody: %+v", got)
 	}
 }
@@ -117,7 +117,7 @@ func TestCiteForged(t *testing.T) {
 // What a cloud says of sentences that are in disorder, or lie beyond the answer, harms nobody.
 func TestCiteDisorder(t *testing.T) {
 	tokens := []Token{{Text: "a"}, {Text: " b"}, {Text: " c"}}
-	cloud := []part{{from: 2}, {from: 1}, {from: 9}}
+	cloud := []sidePart{{from: 2}, {from: 1}, {from: 9}}
 	got := cite(tokens, nil, cloud)
 	if len(got) != 1 || got[0].Text != "b c" {
 		t.Errorf("%+v", got)

@@ -8,7 +8,7 @@ import (
 )
 
 // sourcesMessage is the cloud's message about its documents, with titles and quotes only if they may be shown.
-func sourcesMessage(sources []Source, parts []part, titles, quotes bool) transport.Sources {
+func sourcesMessage(sources []Source, parts []sidePart, titles, quotes bool) transport.Sources {
 	var m transport.Sources
 	if titles {
 		m.Sources = wireSources(sources, transport.MaxSources)
@@ -63,10 +63,10 @@ func sourcesOf(list []transport.Source) []Source {
 	return out
 }
 
-func partsOf(m transport.Sources) []part {
-	var out []part
+func partsOf(m transport.Sources) []sidePart {
+	var out []sidePart
 	for _, p := range m.Parts {
-		out = append(out, part{from: int(p.From), h: p.H, nothing: p.Nothing, sources: sourcesOf(p.Sources), quotes: quotesOf(p.Quotes), alternatives: quotesOf(p.Otherwise)})
+		out = append(out, sidePart{from: int(p.From), h: p.H, nothing: p.Nothing, sources: sourcesOf(p.Sources), quotes: quotesOf(p.Quotes), alternatives: quotesOf(p.Otherwise)})
 		if len(p.Sources) == 0 {
 			out[len(out)-1].sources = []Source{{Weight: 1 - p.Nothing}}
 		}

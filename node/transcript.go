@@ -17,12 +17,12 @@ type transcript struct {
 	answer        Answer
 	emit          func(Token)
 	speller       speller
-	record        *recorder // nil for none
-	parts         [2][]part // where each side drew the sentences from
-	sourcesKnown  bool      // the cloud has said which documents it used
-	wantsCloud    bool      // a cloud is to take part
-	questionParts int       // the parts of the question that a span reader answers; 0 if a model writes the answer
-	maxTokens     int       // tokens that the answer is kept within
+	record        *recorder     // nil for none
+	parts         [2][]sidePart // where each side drew the sentences from
+	sourcesKnown  bool          // the cloud has said which documents it used
+	wantsCloud    bool          // a cloud is to take part
+	questionParts int           // the parts of the question that a span reader answers; 0 if a model writes the answer
+	maxTokens     int           // tokens that the answer is kept within
 }
 
 // speller turns tokens into text: a *tokenizer.Stream, or silence in tests.

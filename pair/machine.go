@@ -321,14 +321,14 @@ func (m *Machine) drop(step tandem.Step) {
 }
 
 func (m *Machine) peerDraft(d tandem.Draft) {
-	ahead := d.Epoch > m.epoch
+	early := d.Epoch > m.epoch
 	switch {
 	case d.Epoch < m.epoch:
-	case !m.hears(m.cfg.Self), ahead && m.device() && d.Epoch != firstEpoch, d.Dist.Check(m.cfg.Vocab) != nil:
+	case !m.hears(m.cfg.Self), early && m.device() && d.Epoch != firstEpoch, d.Dist.Check(m.cfg.Vocab) != nil:
 		m.drop(d.Step)
 	case d.Version == tandem.AnyVersion && m.cfg.PassPlaces > 1:
 		m.peerHedge(d)
-	case ahead:
+	case early:
 		if m.early.Put(d) == queue.Full {
 			m.drop(d.Step)
 		}

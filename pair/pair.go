@@ -105,8 +105,8 @@ type (
 	// PeerReady tells the device that the cloud can join, for the first time or again.
 	PeerReady struct{}
 
-	// PeerLost says that the link is gone. The device continues alone. The cloud stops and keeps its state for a later
-	// PeerSync. PeerLost must come before anything that arrives over a new link.
+	// PeerLost says that the exchange with the other side is gone. The device continues alone. The cloud stops and keeps
+	// its state for a later PeerSync. PeerLost must come before anything that arrives over a new exchange.
 	PeerLost struct{}
 
 	// Cancel ends the answer.
@@ -160,7 +160,7 @@ type (
 		Own   uint32
 	}
 
-	// Finish is the last action of a machine. A cloud that finishes must keep its link open until the device ends the
+	// Finish is the last action of a machine. A cloud that finishes must keep its exchange open until the device ends the
 	// answer too, because the device may still need what it sent last. If the device was cut off from that, a PeerSync
 	// makes a finished cloud begin again, so its owner keeps passing events on.
 	Finish struct{ Reason Reason }

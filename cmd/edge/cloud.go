@@ -23,7 +23,7 @@ type askedCloud struct {
 	invented bool         // it is in this process and answers from the sample documents
 	peer     transport.ID // of a paired cloud; zero for the one in this process
 
-	tickets *transport.Tickets              // kept on disk; nil for the cloud in this process
+	tickets *transport.Tickets               // kept on disk; nil for the cloud in this process
 	over    func(*network) *node.RemoteCloud // the cloud as it is reached over a network; nil without a cloud
 }
 
@@ -246,7 +246,7 @@ func (s *session) dial(ctx context.Context, n *network, id transport.Identity, p
 		Identity: id,
 		Peer:     peer,
 		Eager:    true,
-		Tickets: s.cloud.tickets,
+		Tickets:  s.cloud.tickets,
 		Hello:    s.device.Local.Hello(tandem.Device, cli.Version(), cli.HostName("edge")),
 		Log:      s.app.Log,
 	})

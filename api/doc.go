@@ -4,4 +4,16 @@
 //
 // What these APIs have no fields for is under "tandem" in a response: the sentences that support the answer with their
 // documents, who drafted each token, the placement, the round-trip time, and whether anyone knew the answer.
+//
+// Where to look:
+//
+//	what a server needs       server.go
+//	what precedes a request   router.go, guard.go, log.go
+//	from request to answer    request.go, job.go, run.go
+//	OpenAI's API              openai.go, chunks.go, logprobs.go, responses.go, embeddings.go
+//	Ollama's API              ollama.go
+//	MCP                       mcp.go, stdio.go
+//	what is said of answers   answer.go, mark.go, events.go
+//	documents                 documents.go
+//	JSON, streams, errors     json.go, stream.go, errors.go
 package api

@@ -9,11 +9,11 @@ import (
 	"tandem/node"
 )
 
-// stream answers a job in chunks, those of choices that are written at the same time in turns.
-func (s *Server) stream(w http.ResponseWriter, ctx context.Context, j *job) {
+// streamChunks answers a job in chunks, those of choices that are written at the same time in turns.
+func (s *Server) streamChunks(w http.ResponseWriter, ctx context.Context, j *job) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	c := &chunks{server: s, job: j, out: newStream(w, false), stop: stop}
+	c := &chunks{server: s, job: j, out: newEventStream(w), stop: stop}
 	if err := s.eachChoice(ctx, len(j.queries), c.answer); err != nil {
 		if c.out.err == nil {
 			c.out.send("", map[string]any{"error": errorOf(err)})

@@ -62,7 +62,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer s.events.leave(c)
-	out := newStream(w, false)
+	out := newEventStream(w)
 	out.raw("hello", "{}")
 	tick := time.NewTicker(keepAlive)
 	defer tick.Stop()

@@ -175,7 +175,7 @@ func (s *Server) ollamaAnswer(w http.ResponseWriter, r *http.Request, j *job, ch
 			return
 		}
 		if out == nil {
-			out = newStream(w, true)
+			out = newLineStream(w)
 		}
 		out.send("", s.ollamaPiece(chat, text, false))
 	}
@@ -203,7 +203,7 @@ func (s *Server) ollamaAnswer(w http.ResponseWriter, r *http.Request, j *job, ch
 		return
 	}
 	if out == nil {
-		out = newStream(w, true)
+		out = newLineStream(w)
 	}
 	out.send("", last)
 }

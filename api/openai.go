@@ -123,7 +123,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, j *job) {
 	}
 	defer leave()
 	if j.Stream {
-		s.stream(w, r.Context(), j)
+		s.streamChunks(w, r.Context(), j)
 		return
 	}
 	c := s.completion(j, "")

@@ -272,7 +272,7 @@ func (h *responseStream) event(name string, f fields) {
 func (s *Server) streamResponse(w http.ResponseWriter, ctx context.Context, j *job, out response) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	h := &responseStream{stream: newStream(w, false), stop: stop}
+	h := &responseStream{stream: newEventStream(w), stop: stop}
 	h.event("response.created", fields{"response": out})
 	h.event("response.in_progress", fields{"response": out})
 	item := j.item("in_progress")

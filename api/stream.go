@@ -15,14 +15,20 @@ type stream struct {
 	err     error
 }
 
-func newStream(w http.ResponseWriter, lines bool) *stream {
-	kind := "text/event-stream"
-	if lines {
-		kind = "application/x-ndjson"
-	}
+// newEventStream begins a stream of events.
+func newEventStream(w http.ResponseWriter) *stream { return newStream(w, "text/event-stream") }
+
+// newLineStream begins a stream of JSON lines.
+func newLineStream(w http.ResponseWriter) *stream {
+	s := newStream(w, "application/x-ndjson")
+	s.lines = true
+	return s
+}
+
+func newStream(w http.ResponseWriter, kind string) *stream {
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Cache-Control", "no-store")
-	return &stream{w: w, control: http.NewResponseController(w), lines: lines}
+	return &stream{w: w, control: http.NewResponseController(w)}
 }
 
 // send sends v. name is the event's, empty for none.
@@ -35,6 +41,7 @@ func (s *stream) send(name string, v any) {
 	s.raw(name, string(b))
 }
 
+// raw sends what needs no encoding.
 func (s *stream) raw(name, data string) {
 	if s.err != nil {
 		return

@@ -42,12 +42,12 @@ func (c *serveCmd) side(a *cli.App, m *model.Model, engine *remote.Server) (s si
 	if adapter != nil {
 		c.By = "decoder" // a span reader has no adapters
 	}
-	pointing, err := c.OpenSpan(c.ModelFlags)
+	reader, err := c.OpenSpan(c.ModelFlags)
 	if err != nil {
 		return s, err
 	}
-	if pointing != nil {
-		c.Related = pointing.Related
+	if reader != nil {
+		c.Related = reader.Related
 	} else if c.Model == "" {
 		c.PassageFlags = c.PassageFlags.BySentence()
 	}
@@ -59,14 +59,14 @@ func (c *serveCmd) side(a *cli.App, m *model.Model, engine *remote.Server) (s si
 	if err := c.openDocuments(a, &s); err != nil {
 		return s, err
 	}
-	kv := c.OpenKV(a, pointing)
+	kv := c.OpenKV(a, reader)
 	if kv != nil {
 		s.closers = append(s.closers, kv.Close)
 	}
 	if err := c.UseBucket(a, kv); err != nil {
 		return s, err
 	}
-	s.Local, s.model = modelcmd.NewLocal(m, pointing, s.docs, kv), modelcmd.AnswererName(m, pointing)
+	s.Local, s.model = modelcmd.NewLocal(m, reader, s.docs, kv), modelcmd.AnswererName(m, reader)
 	s.Adapter = adapter
 	if engine != nil {
 		s.Passes = engine

@@ -282,7 +282,7 @@ func helpFor(program string, err error) string {
 }
 
 // Dirs returns the program's folders, or an error that says how to set them.
-func (a *App) Dirs() (Dirs, error) { return FindDirs(a.Program) }
+func (a *App) Dirs() (Dirs, error) { return findDirs(a.Program) }
 
 // Version returns the version of the module, or "devel" with the commit it was built from.
 func Version() string {

@@ -17,11 +17,11 @@ type Dirs struct {
 	State  string // session tickets, pending pairing codes
 }
 
-// ErrNoHome is returned when no folder of the user can be found.
-var ErrNoHome = errors.New("no home folder: set HOME or the XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_CACHE_HOME and XDG_STATE_HOME variables")
+// errNoHome is returned when no folder of the user can be found.
+var errNoHome = errors.New("no home folder: set HOME or the XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_CACHE_HOME and XDG_STATE_HOME variables")
 
-// FindDirs returns the folders of a program ("edge" or "cloud") below tandem/. Nothing is created.
-func FindDirs(program string) (Dirs, error) {
+// findDirs returns the folders of a program ("edge" or "cloud") below tandem/. Nothing is created.
+func findDirs(program string) (Dirs, error) {
 	home, _ := os.UserHomeDir()
 	if info, err := os.Stat(home); err == nil && !info.IsDir() { // accounts of services have /dev/null
 		home = ""
@@ -32,7 +32,7 @@ func FindDirs(program string) (Dirs, error) {
 		}
 		switch {
 		case home == "":
-			return "", ErrNoHome
+			return "", errNoHome
 		case !filepath.IsAbs(home): // it would be another folder in each working directory
 			return "", fmt.Errorf("the home folder %q is not an absolute path: set HOME to one that begins at the root", home)
 		}

@@ -521,7 +521,7 @@ Every added file is read again. Until that is complete, the index stays as it wa
 
 func (c *indexRebuild) Run(a *App) (err error) {
 	defer func() { err = a.fullDisk(err) }()
-	dir, err := a.IndexDir()
+	dir, err := a.indexDir()
 	if err != nil {
 		return err
 	}

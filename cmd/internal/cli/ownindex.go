@@ -7,8 +7,8 @@ import (
 	"tandem/retrieval/search"
 )
 
-// IndexDir returns the folder of the program's own index.
-func (a *App) IndexDir() (string, error) {
+// indexDir returns the folder of the program's own index.
+func (a *App) indexDir() (string, error) {
 	dirs, err := a.Dirs()
 	return filepath.Join(dirs.Data, "index"), err
 }
@@ -16,7 +16,7 @@ func (a *App) IndexDir() (string, error) {
 // HasIndex reports whether anything was ever indexed. Where the folders are unknown, so is that: samples must not answer in
 // the place of documents that are there.
 func (a *App) HasIndex() (bool, error) {
-	dir, err := a.IndexDir()
+	dir, err := a.indexDir()
 	if err != nil {
 		return false, fmt.Errorf("the index cannot be found: %w", err)
 	}
@@ -29,7 +29,7 @@ func (a *App) OpenOwnIndex(cut PassageFlags) (*search.Index, error) {
 	if has, err := a.HasIndex(); !has {
 		return nil, err
 	}
-	dir, err := a.IndexDir()
+	dir, err := a.indexDir()
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (a *App) OpenOwnIndex(cut PassageFlags) (*search.Index, error) {
 
 // EditIndex opens the program's own index for writing. It makes the index on first use.
 func (a *App) EditIndex(cut PassageFlags) (*search.Index, error) {
-	dir, err := a.IndexDir()
+	dir, err := a.indexDir()
 	if err != nil {
 		return nil, err
 	}

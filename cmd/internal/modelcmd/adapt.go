@@ -61,8 +61,8 @@ func rowOf(path string) (row adapterRow) {
 	return row
 }
 
-// BuiltInAdapter reports whether the built-in model has an adapter of that name.
-func BuiltInAdapter(name string) bool {
+// isBuiltInAdapter reports whether the built-in model has an adapter of that name.
+func isBuiltInAdapter(name string) bool {
 	_, ok := models.Adapter(name)
 	return ok
 }
@@ -122,7 +122,7 @@ func (c *adaptAdd) Run(a *cli.App) error {
 	if filepath.Base(name) != name || name == "." || name == ".." || strings.ContainsAny(name, "=/\\") || strings.HasPrefix(name, ".") {
 		return fmt.Errorf("%q cannot name an adapter: choose another with --name, without =, / and \\", name)
 	}
-	if BuiltInAdapter(name) {
+	if isBuiltInAdapter(name) {
 		return fmt.Errorf("the adapter %q is built in: choose another name with --name", name)
 	}
 	dir, err := adaptersDir(a)
@@ -219,7 +219,7 @@ With --model it also checks the adapter against that model, and shows the finger
 
 func (c *adaptShow) Run(a *cli.App) error {
 	var row adapterRow
-	if BuiltInAdapter(c.Name) {
+	if isBuiltInAdapter(c.Name) {
 		row = builtInRow(c.Name)
 	} else if path, err := findAdapter(a, c.Name); err == nil {
 		row = rowOf(path)

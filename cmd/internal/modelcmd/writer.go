@@ -19,7 +19,7 @@ func OpenWriter(a *cli.App, f ModelFlags, l LoraFlags, task string) (*rewrite.Wr
 	}
 	path, _ := Find(a, f.Model)
 	builtIn := len(l.Lora) == 0 && path == ""
-	if builtIn && !BuiltInAdapter(task) {
+	if builtIn && !isBuiltInAdapter(task) {
 		return nil, errors.Join(errors.New("the built-in model cannot do this: choose one that follows instructions with --model, or an adapter with --lora"), m.Close())
 	}
 	if builtIn {

@@ -34,16 +34,26 @@ func TestParsersAreLinear(t *testing.T) {
 		"chapters and locks, epub":  {"a.epub", lockedBook},
 		"a chapter repeated, epub":  {"a.epub", func() []byte { return bookOf(`<item id="a" href="a.html"/>` + many(`<itemref idref="a"/>`, 1<<19)) }},
 		"long marks of lists, docx": {"a.docx", longMarks},
-		"short tables, csv":         {"a.csv", func() []byte { return []byte(many("a,b,c\n,,\n", 1<<17)) }},
-		"flowed lines, mail":        {"a.eml", func() []byte { return []byte(mail + many("abc \n", 1<<20)) }},
-		"struck out, html":          {"a.html", func() []byte { return []byte(many("<del>", 400) + "x" + many("<b>word</b> ", 1<<19)) }},
-		"rules with bars":           {"a.txt", func() []byte { return []byte(many("--|--|--\n", 1<<17)) }},
-		"rules with gaps":           {"a.txt", func() []byte { return []byte(many("--  --\n", 1<<17)) }},
-		"edges of boxes":            {"a.txt", func() []byte { return []byte(many("+--+\n", 1<<17)) }},
-		"edges of boxes, Markdown":  {"a.md", func() []byte { return []byte(many("+--+\n", 1<<17)) }},
-		"gaps, Markdown":            {"a.md", func() []byte { return []byte(many("--  --\n", 1<<17)) }},
-		"a tall cell in a box":      {"a.txt", func() []byte { return []byte("+-+-+\n" + many("|ab|c|\n", 1<<20) + "+-+-+\n|a|b|\n|c|d|\n+-+-+\n") }},
-		"a tall cell in a column":   {"a.txt", func() []byte { return []byte("Ab    cd\n" + many("      ef\n", 3<<18) + "Gh    ij\n") }},
+		"a slide repeated, pptx":    {"a.pptx", slideRepeated},
+		"a long title, pptx": {"a.pptx", func() []byte {
+			return officetest.PPTX(nil, `<p:sp><p:ph type="title"/>`+many("<a:p><a:t>a</a:t></a:p>", 1<<18)+"</p:sp>")
+		}},
+		"a row repeated, ods": {"a.ods", func() []byte {
+			return officetest.ODS("<table:table>" + many(`<table:table-row table:number-rows-repeated="1048576"><table:table-cell table:number-columns-repeated="1024"><text:p>a</text:p></table:table-cell></table:table-row>`, 1<<13) + "</table:table>")
+		}},
+		"edges of slides, odp": {"a.odp", func() []byte {
+			return officetest.ODP(many("<presentation:footer-decl>"+many("a", 999)+"</presentation:footer-decl>", 1<<14) + "<draw:page><text:p>x</text:p></draw:page>")
+		}},
+		"short tables, csv":        {"a.csv", func() []byte { return []byte(many("a,b,c\n,,\n", 1<<17)) }},
+		"flowed lines, mail":       {"a.eml", func() []byte { return []byte(mail + many("abc \n", 1<<20)) }},
+		"struck out, html":         {"a.html", func() []byte { return []byte(many("<del>", 400) + "x" + many("<b>word</b> ", 1<<19)) }},
+		"rules with bars":          {"a.txt", func() []byte { return []byte(many("--|--|--\n", 1<<17)) }},
+		"rules with gaps":          {"a.txt", func() []byte { return []byte(many("--  --\n", 1<<17)) }},
+		"edges of boxes":           {"a.txt", func() []byte { return []byte(many("+--+\n", 1<<17)) }},
+		"edges of boxes, Markdown": {"a.md", func() []byte { return []byte(many("+--+\n", 1<<17)) }},
+		"gaps, Markdown":           {"a.md", func() []byte { return []byte(many("--  --\n", 1<<17)) }},
+		"a tall cell in a box":     {"a.txt", func() []byte { return []byte("+-+-+\n" + many("|ab|c|\n", 1<<20) + "+-+-+\n|a|b|\n|c|d|\n+-+-+\n") }},
+		"a tall cell in a column":  {"a.txt", func() []byte { return []byte("Ab    cd\n" + many("      ef\n", 3<<18) + "Gh    ij\n") }},
 		"justified lines": {"a.txt", func() []byte {
 			return []byte(many("one two three  four five six seven eight nine ten eleven twelve\n", 1<<16))
 		}},
@@ -79,6 +89,12 @@ func lockedBook() []byte {
 	return officetest.Zip("META-INF/container.xml", `<container><rootfile full-path="book.opf"/></container>`, "book.opf", `<package>`+items.String()+`</package>`, "META-INF/encryption.xml", locked)
 }
 
+// slideRepeated returns a presentation that names its only slide again and again.
+func slideRepeated() []byte {
+	return officetest.Zip("ppt/presentation.xml", `<p xmlns:r="r">`+strings.Repeat(`<sldId r:id="a"/>`, 1<<19)+"</p>", "ppt/_rels/presentation.xml.rels", `<r><Relationship Id="a" Target="s.xml"/></r>`,
+		"ppt/s.xml", "<sld>"+strings.Repeat("<p><t>word</t></p>", 1<<12)+"</sld>")
+}
+
 // longMarks returns a document with a list whose items have a mark of a million characters.
 func longMarks() []byte {
 	numbering := `<numbering><abstractNum abstractNumId="7"><lvl ilvl="0"><numFmt val="decimal"/><lvlText val="` + strings.Repeat("%1.", 1<<18) + `"/></lvl></abstractNum><num numId="1"><abstractNumId val="7"/></num></numbering>`
@@ -103,6 +119,7 @@ func TestParsersStop(t *testing.T) {
 		".docx": officetest.DOCX(officetest.Para("", "One\nTwo"), nil), ".odt": officetest.ODT("<text:p>One<text:line-break/>Two</text:p>", nil), ".epub": officetest.EPUB("<p>One.</p>"),
 		".eml": []byte("Subject: x\n\nOne.\n\nTwo.\n"), ".mbox": []byte("From a@x Mon May  6 10:00:00 2024\nSubject: x\n\nOne.\n"), ".csv": []byte("a,b\nc,d\n"), ".pdf": []byte(smallPDF),
 		".xlsx": officetest.XLSX("<row><c><v>1</v></c></row>"), ".rtf": []byte(richText), ".ics": []byte(calendarText), ".vcf": []byte(contactsText),
+		".ods": officetest.ODS("<table:table><table:table-row><table:table-cell><text:p>One</text:p></table:table-cell></table:table-row></table:table>"), ".odp": officetest.ODP("<draw:page><text:p>One</text:p></draw:page>"), ".pptx": officetest.PPTX(nil, officetest.Shape("-", "One")),
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()

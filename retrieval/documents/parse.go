@@ -48,6 +48,9 @@ var parsers = []*parser{
 	{[]string{".docx", ".docm", ".dotx"}, office.Limit, packed.DOCX},
 	{[]string{".odt", ".ott"}, office.Limit, packed.ODT},
 	{[]string{".xlsx", ".xlsm"}, office.Limit, packed.XLSX},
+	{[]string{".ods", ".ots"}, office.Limit, packed.ODS},
+	{[]string{".pptx", ".pptm", ".ppsx", ".potx"}, office.Limit, packed.PPTX},
+	{[]string{".odp", ".otp"}, office.Limit, packed.ODP},
 	{[]string{".rtf"}, office.Limit, parseRTF},
 	{[]string{".epub"}, office.Limit, packed.EPUB},
 	{[]string{".pdf"}, pdfLimit, pdf.Parse},
@@ -68,13 +71,13 @@ func parserOf(name string) (*parser, error) {
 }
 
 // formats names the formats that are read, for people.
-const formats = "text, Markdown, HTML, PDF, DOCX, ODT, RTF, EPUB, XLSX, CSV, mail (.eml, .mbox), calendars (.ics) and contacts (.vcf)"
+const formats = "text, Markdown, HTML, PDF, DOCX, ODT, RTF, EPUB, XLSX, ODS, CSV, PPTX, ODP, mail (.eml, .mbox), calendars (.ics) and contacts (.vcf)"
 
 // ways says what to do with files of some types that are not read.
 var ways = map[string]string{
 	".doc": asDocument, ".dot": asDocument, ".pages": asDocument, ".wpd": asDocument, ".wps": asDocument,
-	".xls": asTable, ".xlsb": asTable, ".ods": asTable, ".numbers": asTable,
-	".ppt": asPDF, ".pptx": asPDF, ".odp": asPDF, ".key": asPDF, ".ps": asPDF, ".djvu": asPDF, ".xps": asPDF,
+	".xls": asTable, ".xlsb": asTable, ".numbers": asTable,
+	".ppt": asSlides, ".pps": asSlides, ".key": asSlides, ".ps": asPDF, ".djvu": asPDF, ".xps": asPDF,
 	".msg": asMail, ".pst": asMail, ".ost": asMail,
 	".mobi": asBook, ".azw": asBook, ".azw3": asBook, ".fb2": asBook,
 }
@@ -82,6 +85,7 @@ var ways = map[string]string{
 const (
 	asDocument = "save it as .docx or PDF"
 	asTable    = "save it as .xlsx, or as CSV, a file for each sheet"
+	asSlides   = "save it as .pptx or PDF"
 	asPDF      = "save it as PDF"
 	asMail     = "save its messages as .eml"
 	asBook     = "convert it to EPUB"

@@ -1,9 +1,9 @@
-// Package office reads the files of word processors and electronic books, which are zip archives of XML: Word (DOCX),
-// OpenDocument text (ODT), Excel (XLSX) and EPUB.
+// Package office reads the files of office programs and electronic books, which are zip archives of XML: Word (DOCX), Excel (XLSX),
+// PowerPoint (PPTX), OpenDocument texts, spreadsheets and presentations (ODT, ODS, ODP), and EPUB.
 //
-// An archive unpacks its entries within bounds and hands the elements of an XML file to a handler. The handlers for Word and
-// OpenDocument send their paragraphs and tables to a flow, which makes a document of them; so the two formats differ only in
-// how they say the same. A workbook is rows of cells, and a book is a list of pages in HTML.
+// An archive unpacks its entries within bounds and hands the elements of an XML file to a handler. The handlers for texts and
+// presentations send their paragraphs and tables to a flow, which makes a document of them; so the formats differ only in
+// how they say the same. A deck has a flow for each slide. A workbook is rows of cells, and a book is a list of pages in HTML.
 //
 // The package knows neither HTML nor plain text: its caller passes functions that read them. It opens no file, and it knows no
 // name of one, so a document whose file names no title has none. A few kilobytes may unpack to gigabytes; archive.go has the

@@ -134,14 +134,13 @@ type docx struct {
 
 // docxParagraph is a paragraph that has not ended yet.
 type docxParagraph struct {
-	text        strings.Builder
+	text        struckText
 	style       string
 	level       int
 	list, depth string
 	hidden      bool     // the current run
 	raised      bool     // the current run is a superscript
 	struck      bool     // the current run is struck out
-	marked      bool     // the text ends within what is struck out
 	inRun       bool     // a run is open
 	numbered    bool     // the text has the page's number
 	notes       []string // the notes it refers to
@@ -149,11 +148,9 @@ type docxParagraph struct {
 
 // read reads the main part and those that it names.
 func (d *docx) read(body string) error {
-	rels := &relations{dir: path.Dir(body), targets: map[string]string{}}
-	if name := path.Join(path.Dir(body), "_rels", path.Base(body)+".rels"); d.archive.has(name) {
-		if err := d.archive.scan(name, rels); err != nil {
-			return err
-		}
+	rels, err := d.archive.relations(body)
+	if err != nil {
+		return err
 	}
 	for kind, h := range map[string]xmlHandler{"styles": &docxStyles{of: d.styles}, "numbering": d.lists} {
 		if name := d.part(rels, kind); d.archive.has(name) {
@@ -312,7 +309,7 @@ func (d *docx) text(s string) {
 		if p.raised {
 			s = textline.Raised(s)
 		}
-		p.strike(p.struck)
+		p.text.strike(p.struck)
 		p.text.WriteString(s)
 	case !d.inText && isPageField(s):
 		d.open[n-1].numbered = true
@@ -349,17 +346,23 @@ func (d *docx) end(name string) {
 	}
 }
 
+// struckText is a text of which some is struck out.
+type struckText struct {
+	strings.Builder
+	marked bool // the text ends within that
+}
+
 // strike begins or ends what is struck out, between marks as in Markdown.
-func (p *docxParagraph) strike(out bool) {
-	if out != p.marked {
-		p.text.WriteString("~~")
-		p.marked = out
+func (t *struckText) strike(out bool) {
+	if out != t.marked {
+		t.WriteString("~~")
+		t.marked = out
 	}
 }
 
 // paragraph takes a paragraph that has ended.
 func (d *docx) paragraph(p *docxParagraph) {
-	p.strike(false)
+	p.text.strike(false)
 	level, list, depth, name := p.level, p.list, p.depth, ""
 	s := d.style(p.style)
 	for n := 0; s != nil && n < 16; s, n = d.style(s.based), n+1 {

@@ -53,6 +53,7 @@ type flowTable struct {
 	cells   [][]flowCell
 	heads   int  // rows at the top that are marked as heads
 	marking bool // rows are marked as heads
+	headed  bool // the first row looks different
 }
 
 // flowCell is a cell of a table.
@@ -77,6 +78,17 @@ func (f *flow) add(p paragraph) {
 		}
 	}
 	f.place(p)
+}
+
+// addTitle appends a paragraph to the title of a slide. It is one of the text where the title is long.
+func (f *flow) addTitle(p paragraph) {
+	if f.styled == "" || len(f.styled)+len(p.text) > maxExcerpt {
+		p.title = f.styled == ""
+		f.add(p)
+		return
+	}
+	f.size += len(p.text)
+	f.styled += " " + english.Collapse(p.text)
 }
 
 // place appends a paragraph to the document.
@@ -192,7 +204,10 @@ func (f *flow) endTable() {
 		t.heads = t.GuessHeads()
 	}
 	rows, head := t.JoinHeads(t.heads)
-	if t.heads == 0 {
+	switch {
+	case t.heads == 0 && t.headed:
+		head = blocks.AssumeHead
+	case t.heads == 0:
 		head = blocks.GuessHead
 	}
 	f.doc.AddTable(rows, head)

@@ -1,9 +1,7 @@
 package office
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,23 +13,11 @@ import (
 // ODT reads the text of an OpenDocument text: paragraphs with their lists' numbers, tables, text boxes, footnotes, and
 // page headers and footers once. It leaves out what is deleted, comments, and tables of contents.
 func (r Reader) ODT(ctx context.Context, data []byte) (blocks.Document, error) {
-	a, err := openArchive(ctx, data, "an .odt document")
+	a, err := openODF(ctx, data, "an .odt document")
 	if err != nil {
 		return blocks.Document{}, err
 	}
-	if !a.has("content.xml") {
-		return blocks.Document{}, errors.New("not an .odt document, despite its name (it has no content.xml)")
-	}
-	if a.has("META-INF/manifest.xml") {
-		manifest, err := a.read("META-INF/manifest.xml")
-		if err != nil {
-			return blocks.Document{}, err
-		}
-		if bytes.Contains(manifest, []byte("encryption-data")) {
-			return blocks.Document{}, errors.New("encrypted .odt document (open it and save it without a password)")
-		}
-	}
-	o := &odt{flow: flow{ctx: ctx, lines: r.Lines}, styles: map[string]string{}, lists: map[string]map[string]*listLevel{}, struck: map[string]bool{}}
+	o := newODT(flow{ctx: ctx, lines: r.Lines})
 	var front flow
 	if a.has("styles.xml") {
 		if err := a.scan("styles.xml", o); err != nil {
@@ -47,14 +33,14 @@ func (r Reader) ODT(ctx context.Context, data []byte) (blocks.Document, error) {
 	if o.flow.size > blocks.MaxText {
 		return blocks.Document{}, blocks.ErrMuchText
 	}
-	if a.has("meta.xml") {
-		p := &property{name: "title"}
-		if err := a.scan("meta.xml", p); err != nil {
-			return blocks.Document{}, err
-		}
-		o.flow.named = p.value.String()
+	if o.flow.named, err = a.title(); err != nil {
+		return blocks.Document{}, err
 	}
 	return o.flow.document()
+}
+
+func newODT(f flow) *odt {
+	return &odt{flow: f, styles: map[string]string{}, lists: map[string]map[string]*listLevel{}, struck: map[string]bool{}}
 }
 
 // odt reads content.xml and styles.xml.
@@ -64,15 +50,16 @@ type odt struct {
 	lists  map[string]map[string]*listLevel
 	struck map[string]bool // the styles of text that is struck out
 
-	named string // the style being read
-	style string // the list style being read
-	items []*odtList
-	open  []*odtParagraph
-	notes []paragraph // of the paragraph that is open
-	note  int         // depth of notes
-	skip  int
-	reach []int // by column of the outer table: the rows below that a cell reaches
-	at    int   // the current column
+	named  string // the style being read
+	style  string // the list style being read
+	items  []*odtList
+	open   []*odtParagraph
+	notes  []paragraph // of the paragraph that is open
+	note   int         // depth of notes
+	titled bool        // what is read is a slide's title
+	skip   int
+	reach  []int // by column of the outer table: the rows below that a cell reaches
+	at     int   // the current column
 }
 
 // odtList is a list that has not ended yet.
@@ -126,7 +113,7 @@ func (o *odt) start(name string, attrs attributes) {
 		o.note++
 	case "table":
 		if o.flow.beginTable(); len(o.flow.tables) == 1 {
-			o.reach = nil
+			o.reach, o.flow.tables[0].headed = nil, attrs.get("use-first-row-styles") == "true"
 		}
 	case "table-header-rows":
 		o.beginHeads()
@@ -235,6 +222,10 @@ func (o *odt) paragraph(p *odtParagraph) {
 	}
 	if o.flow.size > blocks.MaxText {
 		o.flow.size += len(text) // ODT reports it
+		return
+	}
+	if o.titled {
+		o.flow.addTitle(paragraph{text: text})
 		return
 	}
 	out := paragraph{text: text, level: p.level}

@@ -223,6 +223,19 @@ func TestArchiveErrors(t *testing.T) {
 		{"a.xlsx", officetest.XLSX(`<row><c r="ZZZ1"><v>1</v></c></row>`), "columns"},
 		{"a.xlsx", officetest.XLSX(strings.Repeat(`<row><c t="s"><v>3</v></c></row>`, blocks.MaxText/1000+1)), "16 MB of text"},
 		{"a.xlsx", officetest.XLSX(strings.Repeat(`<row><c r="AAA1"><v>1</v></c></row>`, 6000)), "cells"},
+		{"a.ods", officetest.Zip("x", "y"), "no content.xml"},
+		{"a.ods", officetest.ODS(""), "no text in it"},
+		{"a.ods", officetest.Zip("content.xml", "<a/>", "META-INF/manifest.xml", "<m><encryption-data/></m>"), "encrypted .ods spreadsheet"},
+		{"a.ods", officetest.ODS(`<table:table><table:table-row><table:table-cell table:number-columns-repeated="1024"/><table:table-cell><text:p>x</text:p></table:table-cell></table:table-row></table:table>`), "columns"},
+		{"a.ods", officetest.ODS("<table:table>" + strings.Repeat(`<table:table-row><table:table-cell table:number-columns-repeated="1023"/><table:table-cell><text:p>x</text:p></table:table-cell></table:table-row>`, 4200) + "</table:table>"), "cells"},
+		{"a.pptx", append(slices.Clone(office.Compound), office.UTF16Of("EncryptedPackage")...), "encrypted .pptx presentation"},
+		{"a.pptx", officetest.Zip("x", "y"), "no ppt/presentation.xml"},
+		{"a.pptx", officetest.PPTX(nil, officetest.Shape("title")), "no text in it"},
+		{"a.pptx", officetest.PPTX(nil, "<a:p><a:t>")[:400], "damaged"},
+		{"a.pptx", officetest.PPTX(nil, "<a:tbl><a:tr>"+strings.Repeat("<a:tc/>", office.MaxPlaces/2)+"</a:tr></a:tbl>", "<a:tbl><a:tr>"+strings.Repeat("<a:tc/>", office.MaxPlaces/2)+"</a:tr></a:tbl>"), "rows and cells"},
+		{"a.pptx", officetest.PPTX(nil, officetest.Shape("-", strings.Repeat("text ", blocks.MaxText/10)), officetest.Shape("-", strings.Repeat("text ", blocks.MaxText/10), "more", "more")), "16 MB of text"},
+		{"a.odp", officetest.ODP(""), "no text in it"},
+		{"a.ppt", nil, "save it as .pptx or PDF"},
 		{"a.zip", nil, "unsupported type .zip (text, Markdown"},
 	} {
 		doc, err := documents.Parse(t.Context(), c.name, c.data)
@@ -240,6 +253,9 @@ func TestDamagedArchives(t *testing.T) {
 		"a.odt":  officetest.ODT(officetest.ODTTable([][]string{{"a", "b", "c"}, {"1", "2", "3"}}), nil),
 		"a.epub": officetest.EPUB("<p>one</p>", "<p>two</p>"),
 		"a.xlsx": officetest.XLSX(`<row><c t="s"><v>0</v></c><c s="1"><v>46268.5</v></c></row>`),
+		"a.ods":  officetest.ODS(`<table:table><table:table-row table:number-rows-repeated="3"><table:table-cell table:number-columns-repeated="3"><text:p>a</text:p></table:table-cell></table:table-row></table:table>`),
+		"a.pptx": officetest.PPTX(nil, officetest.Shape("title", "a")+officetest.Shape("", "b")+slideTable),
+		"a.odp":  officetest.ODP(`<draw:page><draw:frame presentation:class="title"><text:p>a</text:p></draw:frame><text:p>b</text:p></draw:page>`),
 	}
 	for name, data := range sound {
 		for range 400 {

@@ -3,21 +3,11 @@ package office
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
 	"tandem/retrieval/internal/blocks"
 )
-
-// Bounds of reading a workbook. Without them a few bytes, in a cell far to the right or with a long text that many cells share,
-// could become many.
-const (
-	sheetColumns = 1 << 10
-	sheetCells   = 4 << 20 // of a workbook, with the empty ones before others
-)
-
-var errWide = fmt.Errorf("a sheet has more than %d columns (save the part that matters as CSV)", sheetColumns)
 
 // XLSX reads the sheets of an Excel workbook as tables, each below a heading if there are several. Cells have the values that
 // were last computed; dates, times and shares are written as such. It leaves out hidden sheets, charts and comments.
@@ -145,11 +135,7 @@ type sheet struct {
 	shared    []string
 	since1904 bool
 
-	rows  [][]string
-	cells int // of all sheets so far
-	size  int // bytes of their text
-	err   error
-
+	grid
 	column      int
 	kind, style string
 	value       cellText
@@ -173,28 +159,11 @@ func (s *sheet) text(text string) { s.value.add(text) }
 
 func (s *sheet) end(name string) {
 	s.value.end(name)
-	if name != "c" || len(s.rows) == 0 || s.err != nil {
+	if name != "c" || len(s.rows) == 0 {
 		return
 	}
-	text := s.shown(s.value.take())
-	row := &s.rows[len(s.rows)-1]
-	before := len(*row)
-	if text == "" || s.column < 0 {
-		return
-	}
-	if s.column >= sheetColumns {
-		s.err = errWide
-		return
-	}
-	for len(*row) <= s.column {
-		*row = append(*row, "")
-	}
-	(*row)[s.column] = text
-	s.cells, s.size = s.cells+len(*row)-before, s.size+len(text)
-	if s.size > blocks.MaxText {
-		s.err = blocks.ErrMuchText
-	} else if s.cells > sheetCells {
-		s.err = fmt.Errorf("it has more than %d cells (save the part that matters as CSV)", sheetCells)
+	if text := s.shown(s.value.take()); text != "" && s.column >= 0 {
+		s.put(s.column, text)
 	}
 }
 

@@ -1,4 +1,4 @@
-// Package officetest makes small DOCX, ODT, XLSX and EPUB files for tests.
+// Package officetest makes small DOCX, ODT, XLSX, ODS, PPTX, ODP and EPUB files for tests.
 package officetest
 
 import (
@@ -149,4 +149,58 @@ func EPUB(chapters ...string) []byte {
 		spine += fmt.Sprintf(`<itemref idref="c%d"/>`, i)
 	}
 	return Zip(append(entries, "OEBPS/book.opf", `<package xmlns:dc="dc"><metadata><dc:title>The Mill</dc:title><dc:creator>Ada Byron</dc:creator></metadata><manifest>`+items+`</manifest><spine>`+spine+`</spine></package>`)...)
+}
+
+// ODS writes an OpenDocument spreadsheet with tables. The sheets in the style ta2 are hidden.
+func ODS(tables string) []byte {
+	return Zip("mimetype", "application/vnd.oasis.opendocument.spreadsheet",
+		"content.xml", `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b" xmlns:style="s" xmlns:draw="d" xmlns:calcext="c"><office:automatic-styles><style:style style:name="ta1" style:family="table"><style:table-properties table:display="true"/></style:style><style:style style:name="ta2" style:family="table"><style:table-properties table:display="false"/></style:style></office:automatic-styles><office:body><office:spreadsheet>`+tables+`</office:spreadsheet></office:body></office:document-content>`)
+}
+
+// PPTX writes a presentation whose slides have the given shapes, and further parts. The slide 1 has those named notesSlide1.xml and
+// data1.xml, its notes and its diagram.
+func PPTX(parts map[string]string, slides ...string) []byte {
+	order, rels := "", ""
+	var entries []string
+	for name, part := range parts {
+		entries = append(entries, name, part)
+	}
+	for i, shapes := range slides {
+		n := i + 1
+		order += fmt.Sprintf(`<p:sldId id="%d" r:id="rId%d"/>`, 255+n, n)
+		rels += fmt.Sprintf(`<Relationship Id="rId%d" Type="http://x/slide" Target="slides/slide%d.xml"/>`, n, n)
+		if !strings.HasPrefix(shapes, "<p:sld ") {
+			shapes = `<p:sld xmlns:p="p" xmlns:a="a" xmlns:mc="mc"><p:cSld><p:spTree><p:nvGrpSpPr><p:cNvPr id="1" name=""/></p:nvGrpSpPr>` + shapes + `</p:spTree></p:cSld></p:sld>`
+		}
+		entries = append(entries, fmt.Sprintf("ppt/slides/slide%d.xml", n), shapes,
+			fmt.Sprintf("ppt/slides/_rels/slide%d.xml.rels", n), fmt.Sprintf(`<Relationships><Relationship Id="rId1" Type="http://x/notesSlide" Target="../notesSlides/notesSlide%d.xml"/><Relationship Id="rId2" Type="http://x/diagramData" Target="../diagrams/data%d.xml"/></Relationships>`, n, n))
+	}
+	return Zip(append(entries, "ppt/presentation.xml", `<p:presentation xmlns:p="p" xmlns:r="r"><p:sldIdLst>`+order+`</p:sldIdLst></p:presentation>`,
+		"ppt/_rels/presentation.xml.rels", `<Relationships>`+rels+`</Relationships>`)...)
+}
+
+// Shape writes a shape of a slide with paragraphs. Its kind is that of a placeholder, or "-" for a box of its own.
+func Shape(kind string, paragraphs ...string) string {
+	holder := `<p:ph type="` + kind + `"/>`
+	switch kind {
+	case "-":
+		holder = ""
+	case "":
+		holder = `<p:ph idx="1"/>`
+	}
+	out := `<p:sp><p:nvSpPr><p:cNvPr id="2" name="Shape"/><p:cNvSpPr/><p:nvPr>` + holder + `</p:nvPr></p:nvSpPr><p:spPr/><p:txBody><a:bodyPr/><a:lstStyle/>`
+	for _, text := range paragraphs {
+		if strings.HasPrefix(text, "<") {
+			out += "<a:p>" + text + "</a:p>"
+			continue
+		}
+		out += `<a:p><a:r><a:rPr lang="en-GB" dirty="0"/><a:t>` + escape(text) + `</a:t></a:r><a:endParaRPr lang="en-GB"/></a:p>`
+	}
+	return out + `</p:txBody></p:sp>`
+}
+
+// ODP writes an OpenDocument presentation with pages. Those in the style dp2 are hidden.
+func ODP(pages string) []byte {
+	return Zip("mimetype", "application/vnd.oasis.opendocument.presentation",
+		"content.xml", `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b" xmlns:style="s" xmlns:draw="d" xmlns:svg="v" xmlns:presentation="p"><office:automatic-styles><style:style style:name="dp2" style:family="drawing-page"><style:drawing-page-properties presentation:visibility="hidden"/></style:style><text:list-style style:name="L1"><text:list-level-style-bullet text:level="1" text:bullet-char="●"/></text:list-style></office:automatic-styles><office:body><office:presentation>`+pages+`</office:presentation></office:body></office:document-content>`)
 }

@@ -57,8 +57,28 @@ func TestParsersAreLinear(t *testing.T) {
 		"justified lines": {"a.txt", func() []byte {
 			return []byte(many("one two three  four five six seven eight nine ten eleven twelve\n", 1<<16))
 		}},
-		"deeper and deeper":      {"a.txt", deeper},
-		"a long definition":      {"a.md", func() []byte { return []byte("Term\n: one\n" + many("  two\n", 3<<18)) }},
+		"deeper and deeper":     {"a.txt", deeper},
+		"a long definition":     {"a.md", func() []byte { return []byte("Term\n: one\n" + many("  two\n", 3<<18)) }},
+		"one cue, subtitles":    {"a.srt", func() []byte { return []byte("00:01,000 --> 00:02,000\n" + many("<i>word</i> ", 1<<19)) }},
+		"cues, subtitles":       {"a.vtt", func() []byte { return []byte(many("00:01.000 --> 00:02.000\nword\n", 1<<18)) }},
+		"marks, Org":            {"a.org", func() []byte { return []byte(many("=a ~b /c +d ", 1<<19)) }},
+		"titles, Org":           {"a.org", func() []byte { return []byte(many("#+TITLE: a\n", 1<<19)) }},
+		"drawers, Org":          {"a.org", func() []byte { return []byte(many(":A:\n", 1<<19)) }},
+		"marks, RST":            {"a.rst", func() []byte { return []byte(many(":a:`b` ``c ", 1<<19)) }},
+		"notes, RST":            {"a.rst", func() []byte { return []byte(many(".. note::\n", 1<<17) + many("  a\n", 1<<18)) }},
+		"notes in notes, RST":   {"a.rst", notesInNotes},
+		"comments, RST":         {"a.rst", func() []byte { return []byte(many("..\n\n\n\n", 1<<18)) }},
+		"headings, RST":         {"a.rst", func() []byte { return []byte(many("a\n==\n", 1<<17)) }},
+		"rows of a column, RST": {"a.rst", func() []byte { return []byte("== ==\na b\n" + many("   c\n", 1<<19)) }},
+		"lists, JSON":           {"a.json", func() []byte { return []byte("[" + many("[[1],", 1<<5) + many("[1],", 1<<17)) }},
+		"a long name, JSON": {"a.json", func() []byte {
+			return []byte(`{"` + many("k", 1<<20) + `":[` + many("[[1]],", 1<<15) + "1]}")
+		}},
+		"objects, JSON":          {"a.json", func() []byte { return []byte("[" + many(`{"a":{"b":[{"c":1}]}},`, 1<<16) + "1]") }},
+		"lists, YAML":            {"a.yaml", func() []byte { return []byte(many("- - a\n", 1<<16)) }},
+		"comments, YAML":         {"a.yaml", func() []byte { return []byte("a: b\n" + many("# c\n", 1<<17)) }},
+		"others' values, YAML":   {"a.yaml", func() []byte { return []byte("- &a " + many("word ", 1<<14) + "\n" + many("- *a\n", 1<<16)) }},
+		"open brackets, YAML":    {"a.yaml", func() []byte { return []byte(many("[", 9000) + many("a: ", 1<<17)) }},
 		"meanings below an item": {"a.md", func() []byte { return []byte("- item\n" + many(": a\n", 1<<18)) }},
 		"a long key before a list": {"a.md", func() []byte {
 			return []byte("---\n" + many("k", 1<<20) + ":\n" + many("- a\n", 1<<17) + "---\nText.\n")
@@ -102,6 +122,15 @@ func longMarks() []byte {
 		"word/_rels/document.xml.rels", `<Relationships><Relationship Id="n" Type="http://x/numbering" Target="num.xml"/></Relationships>`)
 }
 
+// notesInNotes returns notes that each stand in the one above.
+func notesInNotes() []byte {
+	var b strings.Builder
+	for i := range 1 << 10 {
+		b.WriteString(strings.Repeat(" ", i) + ".. note::\n\n")
+	}
+	return []byte(b.String() + strings.Repeat(" ", 1<<10) + "Deep.\n")
+}
+
 // deeper returns lines that are each indented more than the one above.
 func deeper() []byte {
 	var b strings.Builder
@@ -119,6 +148,7 @@ func TestParsersStop(t *testing.T) {
 		".docx": officetest.DOCX(officetest.Para("", "One\nTwo"), nil), ".odt": officetest.ODT("<text:p>One<text:line-break/>Two</text:p>", nil), ".epub": officetest.EPUB("<p>One.</p>"),
 		".eml": []byte("Subject: x\n\nOne.\n\nTwo.\n"), ".mbox": []byte("From a@x Mon May  6 10:00:00 2024\nSubject: x\n\nOne.\n"), ".csv": []byte("a,b\nc,d\n"), ".pdf": []byte(smallPDF),
 		".xlsx": officetest.XLSX("<row><c><v>1</v></c></row>"), ".rtf": []byte(richText), ".ics": []byte(calendarText), ".vcf": []byte(contactsText),
+		".json": []byte(jsonText), ".yaml": []byte(yamlText), ".srt": []byte(srtText),
 		".ods": officetest.ODS("<table:table><table:table-row><table:table-cell><text:p>One</text:p></table:table-cell></table:table-row></table:table>"), ".odp": officetest.ODP("<draw:page><text:p>One</text:p></draw:page>"), ".pptx": officetest.PPTX(nil, officetest.Shape("-", "One")),
 	}
 	ctx, stop := context.WithCancel(t.Context())

@@ -24,8 +24,14 @@ func parseMarkdown(ctx context.Context, data []byte) (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
-	m := markdown{}
-	m.lines = withoutDefinitions(m.frontMatter(splitLines(text)))
+	return markdownDocument(ctx, splitLines(text), true), nil
+}
+
+// markdownDocument returns the document in lines of Markdown, or what it has of it when ctx ends. With titled, a heading at their
+// start is the title.
+func markdownDocument(ctx context.Context, lines []string, titled bool) Document {
+	m := markdown{untitled: !titled}
+	m.lines = withoutDefinitions(m.frontMatter(lines))
 	m.width, m.coded = wrapWidth(proseOf(m.lines)), codeLines(m.lines)
 	for i := 0; i < len(m.lines) && ctx.Err() == nil; {
 		if line := strings.TrimSpace(m.lines[i]); line != "" && !isIndented(m.lines[i]) {
@@ -46,7 +52,7 @@ func parseMarkdown(ctx context.Context, data []byte) (Document, error) {
 	m.endCode()
 	m.doc.DemoteTitle(false)
 	m.doc.Blocks = append(m.front, m.doc.Blocks...)
-	return m.doc, nil
+	return m.doc
 }
 
 // block adds the table, the heading or what else is known by more than its first line and begins with line i, and returns how
@@ -228,6 +234,8 @@ type markdown struct {
 	comment bool     // inside <!-- -->
 	width   int      // at which a program wrapped the text; 0 if none did
 	front   []Block  // the front matter without the title
+
+	untitled bool // a heading at the start is not the title
 }
 
 // maxKey bounds the name, in bytes, that is written before each item of a list in a file's front matter.
@@ -378,7 +386,7 @@ func (m *markdown) heading(level int, text string) {
 	if text == "" {
 		return
 	}
-	if m.doc.Title == "" && len(m.doc.Blocks) == 0 {
+	if m.doc.Title == "" && len(m.doc.Blocks) == 0 && !m.untitled {
 		m.doc.Title = text
 		return
 	}

@@ -22,7 +22,7 @@ type parser struct {
 }
 
 // Version counts the changes to what the parsers make of files. An index reads again what another version parsed.
-const Version = 17
+const Version = 18
 
 const (
 	textLimit = 8 << 20
@@ -37,10 +37,15 @@ var packed = office.Reader{
 }
 
 var parsers = []*parser{
-	{[]string{".txt", ".text", ".log", ".rst", ".org", ".adoc", ""}, textLimit, parseText},
+	{[]string{".txt", ".text", ".log", ".adoc", ""}, textLimit, parseText},
 	{[]string{".md", ".markdown", ".mdown", ".mkd"}, textLimit, parseMarkdown},
+	{[]string{".org"}, textLimit, parseOrg},
+	{[]string{".rst", ".rest"}, textLimit, parseRST},
 	{[]string{".html", ".htm", ".xhtml"}, textLimit, parseHTML},
 	{[]string{".csv", ".tsv", ".tab"}, textLimit, parseCSV},
+	{[]string{".json", ".jsonl", ".ndjson", ".geojson"}, textLimit, parseJSON},
+	{[]string{".yaml", ".yml"}, yamlLimit, parseYAML},
+	{[]string{".srt", ".vtt"}, textLimit, parseSubtitles},
 	{[]string{".eml"}, mailLimit, parseMail},
 	{[]string{".mbox"}, mailboxLimit, parseMailbox},
 	{[]string{".ics"}, textLimit, parseCalendar},
@@ -71,7 +76,7 @@ func parserOf(name string) (*parser, error) {
 }
 
 // formats names the formats that are read, for people.
-const formats = "text, Markdown, HTML, PDF, DOCX, ODT, RTF, EPUB, XLSX, ODS, CSV, PPTX, ODP, mail (.eml, .mbox), calendars (.ics) and contacts (.vcf)"
+const formats = "text, Markdown, Org, RST, HTML, PDF, DOCX, ODT, RTF, EPUB, XLSX, ODS, CSV, PPTX, ODP, JSON, YAML, mail (.eml, .mbox), calendars (.ics), contacts (.vcf) and subtitles (.srt, .vtt)"
 
 // ways says what to do with files of some types that are not read.
 var ways = map[string]string{

@@ -36,7 +36,7 @@ func (*IndexCmd) Help() string {
 }
 
 type indexAdd struct {
-	Paths []string `arg:"" optional:"" help:"Files or folders (text, Markdown, HTML, PDF, DOCX, ODT, RTF, EPUB, XLSX, ODS, CSV, PPTX, ODP, mail, calendars, contacts). Default: update what is indexed." type:"path"`
+	Paths []string `arg:"" optional:"" help:"Files or folders (text, Markdown, Org, RST, HTML, PDF, DOCX, ODT, RTF, EPUB, XLSX, ODS, CSV, PPTX, ODP, JSON, YAML, mail, calendars, contacts, subtitles). Default: update what is indexed." type:"path"`
 	PassageFlags
 	IndexFlag
 	Skipped bool `help:"List every skipped file. By default, many are summed up by kind."`

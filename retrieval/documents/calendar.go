@@ -19,11 +19,8 @@ func parseCalendar(ctx context.Context, data []byte) (Document, error) {
 		return Document{}, err
 	}
 	c := calendar{zone: time.UTC}
-	for _, p := range properties(text) {
-		if ctx.Err() != nil {
-			return Document{}, ctx.Err()
-		}
-		c.property(p)
+	if err := c.read(ctx, text); err != nil {
+		return Document{}, err
 	}
 	if !c.begun {
 		return Document{}, errors.New("not a calendar, despite its name (it has no BEGIN:VCALENDAR)")
@@ -32,6 +29,17 @@ func parseCalendar(ctx context.Context, data []byte) (Document, error) {
 		return Document{}, errors.New("no events in it")
 	}
 	return c.doc, nil
+}
+
+// read adds what a calendar has.
+func (c *calendar) read(ctx context.Context, text string) error {
+	for _, p := range properties(text) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		c.property(p)
+	}
+	return nil
 }
 
 // calendar makes a document of a calendar's lines.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"tandem/internal/lazyregexp"
 	"tandem/retrieval/internal/blocks"
 )
 
@@ -28,9 +29,9 @@ func parseCSV(ctx context.Context, data []byte) (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
-	separator := ','
-	if line, rest, _ := strings.Cut(text, "\n"); len(line) < 8 && strings.HasPrefix(strings.ToLower(line), "sep=") && len(line) > 4 {
-		separator, text = rune(line[4]), rest // Excel's way to name it
+	var separator rune
+	if m := namedSeparator.FindStringSubmatch(text); m != nil {
+		separator, text = rune(m[1][0]), text[len(m[0]):]
 	} else {
 		separator = findSeparator(text)
 	}
@@ -40,6 +41,9 @@ func parseCSV(ctx context.Context, data []byte) (Document, error) {
 	}
 	return sheetDocument(rows), nil
 }
+
+// namedSeparator matches a first line that names the separator, as Excel reads it. Some programs put it in quotation marks.
+var namedSeparator = lazyregexp.New(`^(?i:"?sep=([,;:|\t ^~!#])"?)[ ,;]*\r?(?:\n|$)`)
 
 // sheetDocument returns the document in the rows of a sheet, which may hold several tables and lines around them.
 func sheetDocument(rows [][]string) (doc Document) {

@@ -8,7 +8,9 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/ianaindex"
 	utf16 "golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/encoding/unicode/utf32"
 )
@@ -48,7 +50,7 @@ func decoded(out []byte, err error) (string, error) {
 // decodeAs returns data in the named encoding as UTF-8. If the name is unknown or the data does not follow it, it goes by the
 // data; it replaces what is no text at all.
 func decodeAs(data []byte, name string) string {
-	if enc, canonical := charset.Lookup(name); enc != nil && canonical != "replacement" && canonical != "utf-8" {
+	if enc := encodingOf(name); enc != nil {
 		if out, err := enc.NewDecoder().Bytes(data); err == nil {
 			return string(out)
 		}
@@ -57,6 +59,19 @@ func decodeAs(data []byte, name string) string {
 		return text
 	}
 	return strings.ToValidUTF8(string(data), "\ufffd")
+}
+
+// encodingOf returns the encoding of a name, nil if the name says nothing. Browsers do not know those of DOS, which mail has, too.
+func encodingOf(name string) encoding.Encoding {
+	name = strings.Replace(strings.ToLower(strings.Trim(name, `;"' `)), "latin-", "latin", 1)
+	if enc, canonical := charset.Lookup(name); enc != nil {
+		if canonical == "replacement" || canonical == "utf-8" {
+			return nil
+		}
+		return enc
+	}
+	enc, _ := ianaindex.IANA.Encoding(name)
+	return enc
 }
 
 // controls counts the bytes that do not occur in Windows-1252 text.

@@ -180,6 +180,8 @@ type page struct {
 	long   bool                  // head has too many words for a label
 	mark   string                // what the inline text begins with if it is a list item
 	marks  map[*html.Node]string // of the items of ordered lists
+
+	described string // the term whose descriptions are being read
 }
 
 func (p *page) end(kind Kind) {
@@ -276,8 +278,9 @@ func (p *page) element(n *html.Node) {
 	case atom.Dt:
 		p.term(n)
 	case atom.Dd:
-		p.children(n)
-		p.end(Line)
+		p.meaning(n)
+	case atom.Summary:
+		p.summary(n)
 	case atom.Br:
 		p.inline.WriteByte('\n')
 		if p.labelled() {
@@ -316,15 +319,72 @@ func (p *page) item(n *html.Node) {
 	p.end(Line)
 }
 
-// term keeps a term, which stays with its description.
+// term keeps a term, which stays with its description. Terms that share one are joined.
 func (p *page) term(n *html.Node) {
+	shares := p.onlyMark() && n.PrevSibling != nil && before(n) == atom.Dt
+	above := strings.TrimSuffix(p.mark, ": ")
+	if shares {
+		p.reset()
+	}
 	p.end(Paragraph)
 	p.children(n)
 	term := strings.TrimSuffix(english.Collapse(p.inline.String()), ":")
 	p.reset()
-	if term != "" {
-		p.inline.WriteString(term + ": ")
+	if shares && term != "" {
+		term = above + ", " + term
 	}
+	if p.described = english.FirstBytes(term, maxTerm); term != "" {
+		p.mark = term + ": "
+		p.inline.WriteString(p.mark)
+	}
+}
+
+// meaning adds a description of the last term. A further one has the term, too.
+func (p *page) meaning(n *html.Node) {
+	if before(n) == atom.Dd && p.described != "" {
+		p.end(Line)
+		p.mark = p.described + ": "
+		p.inline.WriteString(p.mark)
+	}
+	p.children(n)
+	if before(n) == atom.Dd && p.onlyMark() {
+		p.reset()
+	}
+	p.end(Line)
+}
+
+// maxTerm is the greatest length of a term, in bytes, that each of its descriptions has.
+const maxTerm = 64
+
+// before returns the element before n among those around it, 0 if n is the first.
+func before(n *html.Node) atom.Atom {
+	for n = n.PrevSibling; n != nil; n = n.PrevSibling {
+		if n.Type == html.ElementNode {
+			return n.DataAtom
+		}
+	}
+	return 0
+}
+
+// summary adds what stands for text that a click unfolds. It is a heading if no text follows that is not folded, too.
+func (p *page) summary(n *html.Node) {
+	p.end(Paragraph)
+	p.children(n)
+	text := english.Collapse(p.inline.String())
+	next := n.Parent.NextSibling
+	for next != nil && next.Type != html.ElementNode && strings.TrimSpace(next.Data) == "" {
+		next = next.NextSibling
+	}
+	if next == nil || next.DataAtom == atom.Details || headingElement(next) {
+		p.reset()
+		p.doc.Add(Heading, text)
+		return
+	}
+	p.end(Paragraph)
+}
+
+func headingElement(n *html.Node) bool {
+	return len(n.Data) == 2 && n.Data[0] == 'h' && n.Data[1] >= '1' && n.Data[1] <= '6'
 }
 
 // block adds an element that is no part of a line, such as a paragraph. The first paragraph of a list item belongs to the item.
@@ -347,16 +407,23 @@ func (p *page) children(n *html.Node) {
 }
 
 func hidden(n *html.Node) bool {
+	opened := false
 	for _, a := range n.Attr {
+		opened = opened || a.Key == "open"
 		switch {
 		case a.Key == "hidden", a.Key == "aria-hidden" && a.Val == "true":
 			return true
 		case a.Key == "role" && (a.Val == "navigation" || a.Val == "banner" || a.Val == "contentinfo"):
 			return true
+		case a.Key == "style" && unseen.MatchString(a.Val):
+			return true
 		}
 	}
-	return false
+	return n.DataAtom == atom.Dialog && !opened
 }
+
+// unseen matches how an element looks that does not show.
+var unseen = lazyregexp.New(`(?i)(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*hidden)\b`)
 
 // find returns the first element a outside skipped elements. The title is found though it is in the skipped head.
 func find(n *html.Node, a atom.Atom) *html.Node {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -13,7 +14,9 @@ import (
 	"mime/quotedprintable"
 	"net/mail"
 	"net/textproto"
+	"slices"
 	"strings"
+	"time"
 
 	"tandem/retrieval/internal/blocks"
 	"tandem/retrieval/internal/english"
@@ -37,7 +40,7 @@ func parseMail(ctx context.Context, data []byte) (Document, error) {
 		return Document{}, err
 	case len(msg.lines.Blocks) == 0:
 		return Document{}, errors.New("not a mail, despite its name (it has no header such as From: or Subject:)")
-	case m.encrypted && len(msg.text.Blocks) == 0:
+	case m.encrypted && len(msg.text.Blocks)+len(msg.events) == 0:
 		return Document{}, errors.New("encrypted mail (open it in your mail program and save its text)")
 	}
 	return Document{Title: msg.title(), Blocks: msg.blocks()}, nil
@@ -50,6 +53,7 @@ type mailReader struct {
 	size      int // bytes of the text of all parts
 	parts     int
 	encrypted bool
+	calendars map[[sha256.Size]byte]bool // those read: many mails have the same one as a part and as an attachment
 }
 
 // mailText is what a message, or a part of one, says.
@@ -60,6 +64,7 @@ type mailText struct {
 	text    Document
 	rank    int      // how well it serves among alternatives
 	names   []string // of attachments
+	events  []Block  // of calendars
 	keys    []string // see threadKeys
 }
 
@@ -96,7 +101,7 @@ func (m mailText) blocks() []Block {
 	for _, name := range m.names {
 		out.Add(Line, "Attachment: "+name)
 	}
-	return append(out.Blocks, m.text.Blocks...)
+	return slices.Concat(out.Blocks, m.text.Blocks, m.events)
 }
 
 // message reads a whole message. If its body cannot be read, the error comes with what its header says.
@@ -195,7 +200,9 @@ func (m *mailReader) part(h textproto.MIMEHeader, body io.Reader, depth int) (ma
 		return m.multipart(kind, multipart.NewReader(body, params["boundary"]), depth)
 	case kind == "message/rfc822":
 		return m.forwarded(h, body, depth)
-	case attached, !strings.HasPrefix(kind, "text/"), kind == "text/calendar", kind == "text/csv", kind == "text/x-vcard", kind == "text/vcard":
+	case kind == "text/calendar", kind == "application/ics":
+		return m.calendar(h, kind, name, decodeAs(partBytes(h, body), params["charset"]))
+	case attached, !strings.HasPrefix(kind, "text/"), kind == "text/csv", kind == "text/x-vcard", kind == "text/vcard":
 		return m.attachment(h, kind, name), nil
 	}
 	return m.body(kind, params, partBytes(h, body))
@@ -274,6 +281,36 @@ func (m *mailReader) attachment(h textproto.MIMEHeader, kind, name string) mailT
 	return mailText{}
 }
 
+// calendar reads the events of a calendar in a mail, such as what an invitation is for.
+func (m *mailReader) calendar(h textproto.MIMEHeader, kind, name, text string) (mailText, error) {
+	out := m.attachment(h, kind, name)
+	sum := sha256.Sum256([]byte(strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))))
+	if m.calendars[sum] {
+		return out, nil
+	}
+	if m.calendars == nil {
+		m.calendars = map[[sha256.Size]byte]bool{}
+	}
+	m.calendars[sum] = true
+	if err := countLines(text); err != nil {
+		return out, err
+	}
+	c := calendar{zone: time.UTC}
+	if err := c.read(m.ctx, text); err != nil {
+		return out, err
+	}
+	for _, b := range c.doc.Blocks {
+		if m.size += len(b.Text); b.Kind == Heading {
+			b.Level = uint8(min(m.level+1, LowestLevel))
+		}
+		out.events = append(out.events, b)
+	}
+	if m.size > blocks.MaxText {
+		return out, blocks.ErrMuchText
+	}
+	return out, nil
+}
+
 // multipart reads the parts of a part. Of alternatives it keeps the one that serves best.
 func (m *mailReader) multipart(kind string, r *multipart.Reader, depth int) (mailText, error) {
 	out := mailText{rank: rankMixed}
@@ -287,7 +324,7 @@ func (m *mailReader) multipart(kind string, r *multipart.Reader, depth int) (mai
 		if err != nil {
 			return mailText{}, err
 		}
-		out.names = append(out.names, one.names...)
+		out.names, out.events = append(out.names, one.names...), append(out.events, one.events...)
 		switch {
 		case len(one.text.Blocks) == 0:
 		case kind != "multipart/alternative":

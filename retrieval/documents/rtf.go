@@ -33,7 +33,9 @@ func parseRTF(ctx context.Context, data []byte) (Document, error) {
 	if r.out.Len() > blocks.MaxText {
 		return Document{}, blocks.ErrMuchText
 	}
-	return textDocument(ctx, splitLines(r.out.String()), true), nil
+	lines := newTextReader(splitLines(r.out.String()), true)
+	lines.whole = lines.width == 0 // unless a program wrapped the text before it became Rich Text
+	return lines.document(ctx), nil
 }
 
 // rtf reads Rich Text: groups in braces, control words that begin with a backslash, and text.

@@ -31,10 +31,19 @@ func parseText(ctx context.Context, data []byte) (Document, error) {
 // textDocument returns the document in lines of plain text, or what it has of it when ctx ends. It looks for a title if titled
 // is set.
 func textDocument(ctx context.Context, lines []string, titled bool) Document {
-	r := textReader{
+	return newTextReader(lines, titled).document(ctx)
+}
+
+func newTextReader(lines []string, titled bool) *textReader {
+	return &textReader{
 		lines: lines, titled: titled, width: wrapWidth(lines), dated: letterDate(lines), headed: numberedHeadings(lines), days: dayHeadings(lines),
 		indents: indentsOf(lines), full: justified(lines), rest: map[int][]string{},
 	}
+}
+
+// document returns the document in the lines, or what it has of it when ctx ends.
+func (r *textReader) document(ctx context.Context) Document {
+	lines := r.lines
 	for i := 0; i < len(lines) && ctx.Err() == nil; {
 		n := r.block(i)
 		if n == 0 {
@@ -55,6 +64,7 @@ func textDocument(ctx context.Context, lines []string, titled bool) Document {
 type textReader struct {
 	lines   []string
 	titled  bool         // a short first line is the title
+	whole   bool         // each line is a paragraph
 	width   int          // see wrapWidth
 	dated   int          // see letterDate
 	headed  map[int]bool // see numberedHeadings
@@ -150,7 +160,7 @@ func (r *textReader) line(i int) {
 	case textline.IsLabel(english.Collapse(trimmed)) && len(r.para) == 0 && !standsAlone(r.lines, i) && !runsOn(r.lines, i, r.width):
 		r.doc.Add(Line, trimmed)
 	default:
-		if len(r.para) > 0 && breaksBefore(r.para[len(r.para)-1], trimmed, r.width) {
+		if len(r.para) > 0 && (r.whole || breaksBefore(r.para[len(r.para)-1], trimmed, r.width)) {
 			r.end()
 		}
 		r.para = append(r.para, trimmed)

@@ -50,9 +50,11 @@ func dayHeadings(lines []string) map[int]bool {
 	return out
 }
 
-// day matches a line that is a day, perhaps with the time: "Monday 3 Feb", "Sat, 4/5/2025", "12. März 2025, 9:30 Uhr:".
-var day = lazyregexp.New(`(?i)^(?:(?:` + weekday + `)[.,]? +(?:the +|den +|le +)?)?(?:\d{1,2}(?:\.|st|nd|rd|th|er)? +(?:of +|de +)?(?:` + monthName + `)\b\.?,?(?: +(?:de +)?\d{4})?|(?:` + monthName + `)\.? +\d{1,2}(?:st|nd|rd|th)?(?:,? +\d{4})?|` +
-	`\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d{2})|\d{4}-\d{2}-\d{2})(?:,? +(?:at +|um +)?\d{1,2}[:.]\d{2}(?: ?(?:uhr|h|[ap]m))?)?:?$`)
+// day matches a line that is a day, perhaps with the time: "Monday 3 Feb", "Sat, 4/5/2025", "12. März 2025, 9:30 Uhr:". With the day of
+// the week, it may lack the month: "Sat 21".
+var day = lazyregexp.New(`(?i)^(?:(?:` + weekday + `)[.,]? +(?:the +|den +|le +)?\d{1,2}(?:\.|st|nd|rd|th|er)?|` +
+	`(?:(?:` + weekday + `)[.,]? +(?:the +|den +|le +)?)?(?:\d{1,2}(?:\.|st|nd|rd|th|er)? +(?:of +|de +)?(?:` + monthName + `)\b\.?,?(?: +(?:de +)?\d{4})?|(?:` + monthName + `)\.? +\d{1,2}(?:st|nd|rd|th)?(?:,? +\d{4})?|` +
+	`\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d{2})|\d{4}-\d{2}-\d{2}))(?:,? +(?:at +|um +)?\d{1,2}[:.]\d{2}(?: ?(?:uhr|h|[ap]m))?)?:?$`)
 
 const (
 	weekday = `(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|(?:lun|mar|mercre|jeu|vendre|same)di|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo`

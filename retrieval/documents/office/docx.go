@@ -15,7 +15,7 @@ import (
 )
 
 // DOCX reads the text of a Word document: paragraphs with their lists' numbers, tables, text boxes, footnotes, and page headers
-// and footers once. It leaves out what is deleted or hidden, comments and tables of contents.
+// and footers once. It leaves out what is deleted or hidden, comments, the prompts of forms and tables of contents.
 func (r Reader) DOCX(ctx context.Context, data []byte) (blocks.Document, error) {
 	a, err := openArchive(ctx, data, "a .docx document")
 	if err != nil {
@@ -130,6 +130,7 @@ type docx struct {
 	inside int    // depth within a paragraph's properties
 	note   string // the note being read
 	margin bool   // a page header or footer is being read
+	prompt bool   // the field of a form that follows says what to enter
 }
 
 // docxParagraph is a paragraph that has not ended yet.
@@ -201,15 +202,20 @@ func (d *docx) part(rels *relations, kind string) string {
 }
 
 // leftOut are elements whose text is not part of the document. What is moved or deleted stays in the file; a Fallback says
-// again what is said before it for older programs.
-var leftOut = []string{"Fallback", "del", "moveFrom", "pPrChange", "rPrChange", "tblPrChange", "trPrChange", "tcPrChange", "sectPrChange"}
+// again what is said before it for older programs; rt is how a word is pronounced.
+var leftOut = []string{"Fallback", "rt", "del", "moveFrom", "pPrChange", "rPrChange", "tblPrChange", "trPrChange", "tcPrChange", "sectPrChange"}
 
 func (d *docx) start(name string, attrs attributes) {
-	if d.skip > 0 || slices.Contains(leftOut, name) {
+	if d.skip > 0 || slices.Contains(leftOut, name) || name == "sdtContent" && d.prompt {
 		d.skip++
+		d.prompt = false
 		return
 	}
 	switch name {
+	case "sdtPr":
+		d.prompt = false
+	case "showingPlcHdr":
+		d.prompt = isOn(attrs)
 	case "footnote", "endnote":
 		d.note = name + attrs.get("id")
 	case "p":

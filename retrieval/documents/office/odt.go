@@ -11,7 +11,7 @@ import (
 )
 
 // ODT reads the text of an OpenDocument text: paragraphs with their lists' numbers, tables, text boxes, footnotes, and
-// page headers and footers once. It leaves out what is deleted, comments, and tables of contents.
+// page headers and footers once. It leaves out what is deleted or hidden, comments, and tables of contents.
 func (r Reader) ODT(ctx context.Context, data []byte) (blocks.Document, error) {
 	a, err := openODF(ctx, data, "an .odt document")
 	if err != nil {
@@ -40,7 +40,7 @@ func (r Reader) ODT(ctx context.Context, data []byte) (blocks.Document, error) {
 }
 
 func newODT(f flow) *odt {
-	return &odt{flow: f, styles: map[string]string{}, lists: map[string]map[string]*listLevel{}, struck: map[string]bool{}}
+	return &odt{flow: f, styles: map[string]string{}, lists: map[string]map[string]*listLevel{}, struck: map[string]bool{}, hidden: map[string]bool{}}
 }
 
 // odt reads content.xml and styles.xml.
@@ -49,6 +49,7 @@ type odt struct {
 	styles map[string]string // the style on which a paragraph's style is based
 	lists  map[string]map[string]*listLevel
 	struck map[string]bool // the styles of text that is struck out
+	hidden map[string]bool // the styles of text that does not show
 
 	named  string // the style being read
 	style  string // the list style being read
@@ -80,11 +81,11 @@ type odtParagraph struct {
 }
 
 // odtLeftOut are elements whose text is not part of the document.
-var odtLeftOut = []string{"tracked-changes", "annotation", "annotation-end", "note-citation", "table-of-content",
+var odtLeftOut = []string{"tracked-changes", "annotation", "annotation-end", "note-citation", "table-of-content", "ruby-text", "placeholder",
 	"alphabetical-index", "illustration-index", "table-index", "object-index", "forms", "script", "title", "desc", "bibliography-configuration"}
 
 func (o *odt) start(name string, attrs attributes) {
-	if o.skip > 0 || slices.Contains(odtLeftOut, name) {
+	if o.skip > 0 || slices.Contains(odtLeftOut, name) || (name == "p" || name == "h" || name == "span") && o.hidden[attrs.get("style-name")] {
 		o.skip++
 		return
 	}
@@ -95,6 +96,9 @@ func (o *odt) start(name string, attrs attributes) {
 	case "text-properties":
 		if line := attrs.get("text-line-through-style"); o.named != "" && line != "" && line != "none" {
 			o.struck[o.named] = true
+		}
+		if o.named != "" && attrs.get("display") == "none" {
+			o.hidden[o.named] = true
 		}
 	case "list-style":
 		o.style = attrs.get("name")

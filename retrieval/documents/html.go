@@ -321,7 +321,7 @@ func (p *page) item(n *html.Node) {
 
 // term keeps a term, which stays with its description. Terms that share one are joined.
 func (p *page) term(n *html.Node) {
-	shares := p.onlyMark() && n.PrevSibling != nil && before(n) == atom.Dt
+	shares := p.onlyMark() && before(n) == atom.Dt && len(p.mark) <= maxTerm
 	above := strings.TrimSuffix(p.mark, ": ")
 	if shares {
 		p.reset()
@@ -353,7 +353,7 @@ func (p *page) meaning(n *html.Node) {
 	p.end(Line)
 }
 
-// maxTerm is the greatest length of a term, in bytes, that each of its descriptions has.
+// maxTerm is the greatest length, in bytes, of a term that another one joins, or that each of its descriptions has.
 const maxTerm = 64
 
 // before returns the element before n among those around it, 0 if n is the first.

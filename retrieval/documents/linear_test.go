@@ -44,9 +44,16 @@ func TestParsersAreLinear(t *testing.T) {
 		"edges of slides, odp": {"a.odp", func() []byte {
 			return officetest.ODP(many("<presentation:footer-decl>"+many("a", 999)+"</presentation:footer-decl>", 1<<14) + "<draw:page><text:p>x</text:p></draw:page>")
 		}},
-		"short tables, csv":        {"a.csv", func() []byte { return []byte(many("a,b,c\n,,\n", 1<<17)) }},
-		"flowed lines, mail":       {"a.eml", func() []byte { return []byte(mail + many("abc \n", 1<<20)) }},
-		"struck out, html":         {"a.html", func() []byte { return []byte(many("<del>", 400) + "x" + many("<b>word</b> ", 1<<19)) }},
+		"short tables, csv":  {"a.csv", func() []byte { return []byte(many("a,b,c\n,,\n", 1<<17)) }},
+		"flowed lines, mail": {"a.eml", func() []byte { return []byte(mail + many("abc \n", 1<<20)) }},
+		"struck out, html":   {"a.html", func() []byte { return []byte(many("<del>", 400) + "x" + many("<b>word</b> ", 1<<19)) }},
+		"terms, html":        {"a.html", func() []byte { return []byte("<dl>" + many("<dt>a", 1<<19)) }},
+		"descriptions, html": {"a.html", func() []byte { return []byte("<dl><dt>" + many("a", 1<<20) + many("<dd>a<!-- -->", 1<<17)) }},
+		"folded text, html":  {"a.html", func() []byte { return []byte(many("<details><summary>a</summary></details> ", 1<<16)) }},
+		"paragraphs, rtf":    {"a.rtf", func() []byte { return []byte(`{\rtf1 ` + many(`a\par `, 1<<17)) }},
+		"calendars, mail": {"a.eml", func() []byte {
+			return []byte("Subject: x\nContent-Type: multipart/mixed; boundary=b\n\n" + many("--b\nContent-Type: text/calendar\n\n"+invitation, 900))
+		}},
 		"rules with bars":          {"a.txt", func() []byte { return []byte(many("--|--|--\n", 1<<17)) }},
 		"rules with gaps":          {"a.txt", func() []byte { return []byte(many("--  --\n", 1<<17)) }},
 		"edges of boxes":           {"a.txt", func() []byte { return []byte(many("+--+\n", 1<<17)) }},

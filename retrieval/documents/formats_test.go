@@ -294,6 +294,7 @@ func TestValues(t *testing.T) {
 		"a.json":  {jsonText, jsonShown + "\nl - 2\nl - 3\nl - 4\nl - 5\nl - 6\nl - 7\nl - 8\nl - 9\nl - 10\nl - 11\nl - 12\nl - 13"},
 		"a.jsonl": {"{\"day\":\"Mon\",\"rain\":2}\n{\"day\":\"Tue\",\"rain\":0}\n", "title A\nh day | rain\nr Mon | 2\nr Tue | 0"},
 		"a.yaml":  {yamlText, yamlShown},
+		"c.yaml":  {"a: !!bool ''\nb: !!bool y\nc: True\n? {d: e}\n: f\n", "title C\nl b: y\nl c: yes\nl f"},
 		"b.yaml":  {"a: 1\n---\nb: 2\n", "title B\nl - a: 1\nl - b: 2"},
 	} {
 		doc, err := Parse(t.Context(), name, []byte(c.text))

@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,7 +85,7 @@ func (r *yamlReader) value(n *yaml.Node, depth int) (*value, error) {
 	case "!!null", "!!binary":
 		return &value{}, nil
 	case "!!bool":
-		return &value{text: map[byte]string{'t': "yes", 'f': "no"}[n.Value[0]|0x20]}, nil
+		return &value{text: cmp.Or(map[string]string{"true": "yes", "false": "no"}[strings.ToLower(n.Value)], n.Value)}, nil
 	}
 	return &value{text: n.Value}, nil
 }

@@ -41,6 +41,8 @@ func TestMailParts(t *testing.T) {
 		{"only a calendar", "Content-Type: text/calendar\nContent-Transfer-Encoding: quoted-printable\n\n" + strings.ReplaceAll(invitation, "=", "=3D"), events},
 		{"a forwarded mail", "Content-Type: multipart/mixed; boundary=m\n\n--m\n\nSee below.\n--m\nContent-Type: message/rfc822\nContent-Disposition: attachment; filename=\"old.eml\"\n\nFrom: Bo <bo@mill.example>\nSubject: Key\nContent-Type: multipart/mixed; boundary=i\n\n--i\n\nIt is in the shed.\n--i\nContent-Type: text/calendar\n\n" + invitation + "--i--\n--m--\n",
 			"p See below.\n# Key, from Bo\nl Subject: Key\nl From: Bo <bo@mill.example>\np It is in the shed.\n" + events},
+		{"a digest", "Content-Type: multipart/digest; boundary=d\n\n--d\n\nFrom: Bo <bo@mill.example>\nSubject: Key\n\nIt is in the shed.\n--d\nContent-Type: message/rfc822\n\nFrom: Cy <cy@mill.example>\nSubject: Oil\n\nWe have none.\n--d--\n",
+			"# Key, from Bo\nl Subject: Key\nl From: Bo <bo@mill.example>\np It is in the shed.\n# Oil, from Cy\nl Subject: Oil\nl From: Cy <cy@mill.example>\np We have none."},
 		{"a DOS charset", "Content-Type: text/plain; charset=cp850\nContent-Transfer-Encoding: quoted-printable\n\nGr=81=E1e aus M=81nchen.\n", "p Grüße aus München."},
 		{"a charset with another name", "Content-Type: text/plain; charset=\"Latin-1;\"\nContent-Transfer-Encoding: quoted-printable\n\nGr=FC=DFe.\n", "p Grüße."},
 		{"damaged quoted-printable", "Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n\nx = 5 and y=zz, gr=C3=BC=\n=C3=9Fe.  \nThe end=", "p x = 5 and y=zz, grüße.\np The end"},

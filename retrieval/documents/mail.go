@@ -320,6 +320,9 @@ func (m *mailReader) multipart(kind string, r *multipart.Reader, depth int) (mai
 		if err != nil { // the end, also of a message that was cut off
 			return out, m.ctx.Err()
 		}
+		if kind == "multipart/digest" && p.Header.Get("Content-Type") == "" {
+			p.Header.Set("Content-Type", "message/rfc822") // as RFC 2046 has it
+		}
 		one, err := m.part(p.Header, p, depth+1)
 		if err != nil {
 			return mailText{}, err

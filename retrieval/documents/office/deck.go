@@ -20,13 +20,13 @@ func (d *deck) slide(before flow) flow {
 	return flow{ctx: d.flow.ctx, lines: d.flow.lines, size: before.size, places: before.places}
 }
 
-// add appends a slide. That of the presentation's own title, the cover, has no heading if it is the first.
+// add appends a slide. If the first is the cover, or has nothing but a title, that is the presentation's title.
 func (d *deck) add(slide *flow, cover bool) {
 	d.shown++
 	slide.flush()
 	title := english.Collapse(slide.styled)
 	switch {
-	case cover && d.shown == 1 && d.flow.styled == "":
+	case d.shown == 1 && (cover || len(slide.doc.Blocks) == 0):
 		d.flow.styled = title
 	case title != "" && english.CountWords(title) <= blocks.MaxHeading:
 		d.flow.doc.AddHeading(slideLevel, title)

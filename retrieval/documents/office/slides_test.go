@@ -94,6 +94,17 @@ p Hidden.`
 	}
 }
 
+// A first slide that has only a title is the cover. A later one keeps it as a heading, and what is too long for one is text.
+func TestSlidesWithOnlyTitles(t *testing.T) {
+	long := strings.TrimSpace(strings.Repeat("word ", 30))
+	data := officetest.PPTX(nil, officetest.Shape("title", "The roof"), officetest.Shape("title", "Costs"), officetest.Shape("title", long))
+	want := "title The roof\n# Costs\n# Slide 3\np " + long
+	doc, err := documents.Parse(t.Context(), "a.pptx", data)
+	if got := blockstest.Show(doc); got != want || err != nil {
+		t.Errorf("%s (%v)\nwant\n%s", got, err, want)
+	}
+}
+
 func TestODP(t *testing.T) {
 	frame := func(class, text string) string {
 		return `<draw:frame presentation:style-name="pr1" presentation:class="` + class + `" presentation:user-transformed="true"><draw:text-box>` + text + `</draw:text-box></draw:frame>`

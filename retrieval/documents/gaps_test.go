@@ -9,6 +9,7 @@ import (
 func TestUnusual(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"a.txt", "Sat 21\nWe rowed to the mill.\n\nSun 22:\nRain all day.\n\nMon 23 9:30\nThe wheel turns.\n", "title A\n# Sat 21\np We rowed to the mill.\n# Sun 22\np Rain all day.\n# Mon 23 9:30\np The wheel turns."},
+		{"a.txt", "Sa 21.\nWir ruderten zur Mühle.\n\nSo, 22. 3. 2026\nRegen.\n\nDim. 23 mars\nSoleil.\n\nMo 24.3.\nWind.\n", "title A\n# Sa 21.\np Wir ruderten zur Mühle.\n# So, 22. 3. 2026\np Regen.\n# Dim. 23 mars\np Soleil.\n# Mo 24.3.\np Wind."},
 		{"a.txt", "The boat leaves on\n\nSat 21\nwith Ada.\n\nSun 22\nRain.\n", "title The boat leaves on\np Sat 21 with Ada.\np Sun 22\np Rain."},
 		{"a.rtf", `{\rtf1 The wheel turns again\par since it was oiled by Bo\par 3 boards are new\par and the fee is 8 euros.\par}`, "title A\np The wheel turns again\np since it was oiled by Bo\np 3 boards are new\np and the fee is 8 euros."},
 		{"a.html", "<dl><dt>Fee</dt><dd><p>8 euros</p><p>In cash.</p></dd><dd>4 for children</dd><dt>Open<dt>Shop<dd>9 to 5<dt>Empty</dl>", "title A\nl Fee: 8 euros\np In cash.\nl Fee: 4 for children\nl Open, Shop: 9 to 5\nl Empty:"},

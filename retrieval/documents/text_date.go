@@ -51,13 +51,14 @@ func dayHeadings(lines []string) map[int]bool {
 }
 
 // day matches a line that is a day, perhaps with the time: "Monday 3 Feb", "Sat, 4/5/2025", "12. März 2025, 9:30 Uhr:". With the day of
-// the week, it may lack the month: "Sat 21".
-var day = lazyregexp.New(`(?i)^(?:(?:` + weekday + `)[.,]? +(?:the +|den +|le +)?\d{1,2}(?:\.|st|nd|rd|th|er)?|` +
+// the week, it may lack the month or the year: "Sat 21", "Sa 21.3.".
+var day = lazyregexp.New(`(?i)^(?:(?:` + weekday + `)[.,]? +(?:the +|den +|le +)?\d{1,2}(?:[./] ?\d{1,2}\.?|\.|st|nd|rd|th|er)?|` +
 	`(?:(?:` + weekday + `)[.,]? +(?:the +|den +|le +)?)?(?:\d{1,2}(?:\.|st|nd|rd|th|er)? +(?:of +|de +)?(?:` + monthName + `)\b\.?,?(?: +(?:de +)?\d{4})?|(?:` + monthName + `)\.? +\d{1,2}(?:st|nd|rd|th)?(?:,? +\d{4})?|` +
-	`\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d{2})|\d{4}-\d{2}-\d{2}))(?:,? +(?:at +|um +)?\d{1,2}[:.]\d{2}(?: ?(?:uhr|h|[ap]m))?)?:?$`)
+	`\d{1,2}(?:[./-]|\. )\d{1,2}(?:[./-]|\. )(?:\d{4}|\d{2})|\d{4}-\d{2}-\d{2}))(?:,? +(?:at +|um +)?\d{1,2}[:.]\d{2}(?: ?(?:uhr|h|[ap]m))?)?:?$`)
 
 const (
-	weekday = `(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|(?:lun|mar|mercre|jeu|vendre|same)di|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo`
+	weekday = `(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|(?:lun|mar|mercre|jeu|vendre|same)di|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo|` +
+		`mo|di|mi|do|fr|sa|so|lun|mar|mer|jeu|ven|sam|dim|mié|jue|vie|sáb|dom`
 
 	monthName = `jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|januar|februar|märz|mai|juni|juli|oktober|dezember|` +
 		`janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre`

@@ -184,6 +184,18 @@ June   640       Ada
 
 .. image:: mill.png
    :alt: A mill
+
+.. figure:: mill.png
+   :width: 200px
+
+   The mill in 1912.
+
+.. container:: box
+
+   The barn is new.
+
+.. tip:: Come
+   early.
 `
 
 const rstShown = `title The mill
@@ -211,7 +223,10 @@ r Shed | Ada Lund | May
 p Fees
 h Who | Fee | Since
 r Child, under 6 | 0 € | 2020
-r Adult | 8 € | 2024`
+r Adult | 8 € | 2024
+p The mill in 1912.
+p The barn is new.
+l Tip: Come early.`
 
 func TestMarkup(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{"a.org": {orgText, orgShown}, "a.rst": {rstText, rstShown},
@@ -332,7 +347,7 @@ func FuzzOrg(f *testing.F) {
 }
 
 func FuzzRST(f *testing.F) {
-	for _, s := range []string{rstText, "a\n=\nb\n-\n\n::\n\n  c", "= =\na b\n= =\n", ".. note::\n\n  a\n.. x:: y\n:a: b\n| c", ":a:`b <c>`_ ``d`"} {
+	for _, s := range []string{rstText, "a\n=\nb\n-\n\n::\n\n  c", "= =\na b\n= =\n", ".. note::\n\n\ta\n.. x:: y\n:a: b\n| c", ":a:`b <c>`_ ``d`"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { check(t, "a.rst", data) })

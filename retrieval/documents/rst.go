@@ -168,7 +168,8 @@ func (r *rst) heading() int {
 var (
 	rstCode = []string{"code", "code-block", "sourcecode", "parsed-literal", "math", "console", "prompt", "testcode", "doctest", "literal"}
 	rstDrop = []string{"toctree", "contents", "raw", "include", "literalinclude", "index", "meta", "highlight", "image", "sectnum", "replace", "unicode", "default-role", "role",
-		"currentmodule", "module", "automodule", "autoclass", "autofunction", "graphviz", "class", "rst-class", "container"}
+		"currentmodule", "module", "automodule", "autoclass", "autofunction", "graphviz"}
+	rstPlain = []string{"figure", "class", "rst-class", "container", "only", "highlights", "pull-quote", "epigraph", "compound"}
 	rstNotes = []string{"note", "warning", "tip", "important", "caution", "danger", "attention", "hint", "error", "seealso", "todo"}
 )
 
@@ -181,9 +182,9 @@ func (r *rst) directive(name, argument string) int {
 	switch {
 	case slices.Contains(rstCode, name):
 		return n + r.code(n, indent)
-	case name == "figure":
+	case slices.Contains(rstPlain, name): // the text of a figure is its caption
 		r.add("")
-		return n // its text is the caption
+		return n
 	case slices.Contains(rstDrop, name):
 		return n + len(r.below(n, indent))
 	case name == "list-table":
@@ -203,23 +204,25 @@ func (r *rst) directive(name, argument string) int {
 	return n
 }
 
-// note writes what begins a note before its text. Where that begins below, its first paragraph becomes one line.
+// note writes what begins a note before its text, which may begin below. The first paragraph becomes one line.
 func (r *rst) note(from, indent int, text string) {
-	lines := r.below(from, indent)
-	first := slices.IndexFunc(lines, func(line string) bool { return strings.TrimSpace(line) != "" })
-	if !strings.HasSuffix(text, ":") || first < 0 {
+	for strings.HasSuffix(text, ":") && from < len(r.lines)-r.at && r.line(from) == "" {
+		from++
+	}
+	if first := r.line(from); first == "" || indentation(first) <= indent {
 		r.add("", rstInline(text))
 		return
 	}
-	whole := []string{lines[first][:indentation(lines[first])] + text}
-	for i, line := range lines[first:] {
+	lines := r.lines[r.at+from:]
+	whole := []string{lines[0][:len(lines[0])-len(strings.TrimLeft(lines[0], " \t"))] + text}
+	for i, line := range lines {
 		line = strings.TrimSpace(line)
-		if line == "" || i > 0 && (textline.IsItem(line) || strings.HasPrefix(line, "..")) {
+		if line == "" || indentation(lines[i]) <= indent || i > 0 && (textline.IsItem(line) || strings.HasPrefix(line, "..")) {
 			break
 		}
-		whole, lines[first+i] = append(whole, line), ""
+		whole, lines[i] = append(whole, line), ""
 	}
-	lines[first] = strings.Join(whole, " ")
+	lines[0] = strings.Join(whole, " ")
 	r.add("")
 }
 

@@ -76,6 +76,9 @@ func TestParsersAreLinear(t *testing.T) {
 		"notes in notes, RST":   {"a.rst", notesInNotes},
 		"comments, RST":         {"a.rst", func() []byte { return []byte(many("..\n\n\n\n", 1<<18)) }},
 		"headings, RST":         {"a.rst", func() []byte { return []byte(many("a\n==\n", 1<<17)) }},
+		"columns, RST":          {"a.rst", func() []byte { return []byte(many("= ", 1<<18) + "=\n" + many("a\n", 1<<19)) }},
+		"rows, RST":             {"a.rst", func() []byte { return []byte(many("= ", 31) + "=\n" + many("a\n", 1<<19)) }},
+		"a list of a list, RST": {"a.rst", func() []byte { return []byte(".. list-table:: a\n\n   * - a\n" + many("       a\n", 1<<19)) }},
 		"rows of a column, RST": {"a.rst", func() []byte { return []byte("== ==\na b\n" + many("   c\n", 1<<19)) }},
 		"lists, JSON":           {"a.json", func() []byte { return []byte("[" + many("[[1],", 1<<5) + many("[1],", 1<<17)) }},
 		"a long name, JSON": {"a.json", func() []byte {

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/internal/lazyregexp"
+	"tandem/retrieval/internal/blocks"
 	"tandem/retrieval/internal/english"
 	"tandem/retrieval/internal/textline"
 )
@@ -238,6 +239,9 @@ func (r *rst) table() int {
 			}
 		}
 	}
+	if len(spans) > blocks.MaxColumns {
+		return 1
+	}
 	var rows [][]string
 	n, heads, rules := 1, 0, 1
 	for ; r.at+n < len(r.lines); n++ {
@@ -263,23 +267,33 @@ func (r *rst) table() int {
 	return n
 }
 
+// maxCell is the greatest length in bytes of a cell that goes on in the next line.
+const maxCell = 4 << 10
+
 // rowBelow adds a line of a table to its rows: as a row, or to the last one if its first cell is empty.
 func rowBelow(rows [][]string, line string, spans [][2]int, heads int) [][]string {
-	cells, letters := make([]string, len(spans)), []rune(line)
+	var cells []string
+	letters := []rune(line)
 	for c, span := range spans {
-		from, to := min(span[0], len(letters)), min(span[1], len(letters))
+		if span[0] >= len(letters) {
+			break
+		}
+		to := min(span[1], len(letters))
 		if c == len(spans)-1 {
 			to = len(letters)
 		}
-		cells[c] = strings.TrimSpace(string(letters[from:to]))
+		cells = append(cells, strings.TrimSpace(string(letters[span[0]:to])))
 	}
-	if cells[0] != "" || len(rows) == heads {
+	if len(cells) == 0 || cells[0] != "" || len(rows) == heads {
 		return append(rows, cells)
 	}
-	last := rows[len(rows)-1]
+	last := &rows[len(rows)-1]
 	for c, cell := range cells {
-		if cell != "" && len(last[c]) < csvField {
-			last[c] = strings.TrimSpace(last[c] + " " + cell)
+		if c == len(*last) {
+			*last = append(*last, "")
+		}
+		if len((*last)[c]) < maxCell {
+			(*last)[c] = strings.TrimSpace((*last)[c] + " " + cell)
 		}
 	}
 	return rows
@@ -319,7 +333,7 @@ func (r *rst) listTable(from, indent int, caption string) int {
 		switch cell = strings.TrimSpace(cell); {
 		case begins && len(*row) <= csvFields:
 			*row = append(*row, cell)
-		case cell != "" && len(*row) > 0 && len((*row)[len(*row)-1]) < csvField:
+		case cell != "" && len(*row) > 0 && len((*row)[len(*row)-1]) < maxCell:
 			(*row)[len(*row)-1] += " " + cell
 		}
 	}

@@ -15,11 +15,21 @@ import (
 	"tandem/lab/quality"
 )
 
+// setSource says where sets of documents and questions are read from.
+type setSource struct {
+	data   string // folder with the sets xquad/… and reading/…; empty for "shared" here or above
+	worlds string // file with the worlds of the set generated; empty for the embedded ones
+	seed   uint64 // deals the documents to the two sides
+}
+
+// source returns where the command reads its sets from.
+func (c *answersCmd) source() setSource { return setSource{c.Data, c.Set, c.Seed} }
+
 // openSets reads the sets that were asked for. Those whose data are not there are left out with a remark.
 func (c *answersCmd) openSets(a *cli.App) ([]answers.Set, error) {
 	var sets []answers.Set
 	for _, name := range c.Sets {
-		opened, err := c.openSet(name)
+		opened, err := c.source().open(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			a.Remark("%s is left out: %v (name the folder with --data)", name, err)
 			continue
@@ -47,8 +57,8 @@ func (c *answersCmd) openSets(a *cli.App) ([]answers.Set, error) {
 	return sets, nil
 }
 
-// openSet reads one set, or all of a family.
-func (c *answersCmd) openSet(name string) ([]answers.Set, error) {
+// open reads one set, or all of a family.
+func (x setSource) open(name string) ([]answers.Set, error) {
 	parts := strings.Split(name, "/")
 	scope := answers.AllParagraphs
 	if len(parts) > 1 && parts[len(parts)-1] == "gold" {
@@ -56,28 +66,28 @@ func (c *answersCmd) openSet(name string) ([]answers.Set, error) {
 	}
 	switch {
 	case name == "generated":
-		s, err := c.generated()
+		s, err := x.generated()
 		return []answers.Set{s}, err
 	case slices.Contains(answers.PeopleNames(), name):
-		s, err := answers.People(name, c.Seed)
+		s, err := answers.People(name, x.seed)
 		return []answers.Set{s}, err
 	case name == "xquad/open", name == "xquad/gold":
-		return c.readSet(name, "data/qa/xquad.en.half.json", func(in io.Reader) (answers.Set, error) { return answers.SQuAD(name, in, scope, c.Seed) })
+		return x.readSet(name, "data/qa/xquad.en.half.json", func(in io.Reader) (answers.Set, error) { return answers.SQuAD(name, in, scope, x.seed) })
 	case name == "reading", name == "reading/gold":
-		return c.openReading(scope)
+		return x.openReading(scope)
 	case parts[0] == "reading" && (len(parts) == 2 || len(parts) == 3 && scope == answers.OwnParagraph) && fs.ValidPath(parts[1]):
 		path := "reading/qa/judge/" + parts[1] + ".jsonl.gz"
-		return c.readSet(name, path, func(in io.Reader) (answers.Set, error) { return answers.Reading(name, in, scope, c.Seed) })
+		return x.readSet(name, path, func(in io.Reader) (answers.Set, error) { return answers.Reading(name, in, scope, x.seed) })
 	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return c.openFolder(name)
+		return x.openFolder(name)
 	}
 	return nil, fmt.Errorf("--sets %s: there is no such set (%s, xquad/open, xquad/gold, reading/SOURCE, generated), nor is it a folder", name, strings.Join(answers.PeopleNames(), ", "))
 }
 
 // openFolder reads a set of the user's own.
-func (c *answersCmd) openFolder(dir string) ([]answers.Set, error) {
-	s, err := answers.Folder(dir, os.DirFS(dir), "questions.jsonl", c.Seed)
+func (x setSource) openFolder(dir string) ([]answers.Set, error) {
+	s, err := answers.Folder(dir, os.DirFS(dir), "questions.jsonl", x.seed)
 	if errors.Is(err, fs.ErrNotExist) { // a set that is left out has nothing to do with files of the user's own
 		return nil, fmt.Errorf("--sets %s: want a folder with documents/ and questions.jsonl: %v", dir, err)
 	}
@@ -85,8 +95,8 @@ func (c *answersCmd) openFolder(dir string) ([]answers.Set, error) {
 }
 
 // openReading reads the sets of all sources.
-func (c *answersCmd) openReading(scope answers.Scope) ([]answers.Set, error) {
-	dir, err := c.dataFile("reading/qa/judge")
+func (x setSource) openReading(scope answers.Scope) ([]answers.Set, error) {
+	dir, err := x.dataFile("reading/qa/judge")
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +113,7 @@ func (c *answersCmd) openReading(scope answers.Scope) ([]answers.Set, error) {
 		if scope == answers.OwnParagraph {
 			name += "/gold"
 		}
-		s, err := c.openSet(name)
+		s, err := x.open(name)
 		if err != nil {
 			return nil, err
 		}
@@ -112,8 +122,8 @@ func (c *answersCmd) openReading(scope answers.Scope) ([]answers.Set, error) {
 	return out, nil
 }
 
-func (c *answersCmd) readSet(name, path string, read func(io.Reader) (answers.Set, error)) ([]answers.Set, error) {
-	path, err := c.dataFile(path)
+func (x setSource) readSet(name, path string, read func(io.Reader) (answers.Set, error)) ([]answers.Set, error) {
+	path, err := x.dataFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -127,18 +137,18 @@ func (c *answersCmd) readSet(name, path string, read func(io.Reader) (answers.Se
 }
 
 // dataFile returns the path of a file or folder of test data.
-func (c *answersCmd) dataFile(name string) (string, error) {
-	if c.Data == "" {
+func (x setSource) dataFile(name string) (string, error) {
+	if x.data == "" {
 		return sharedFile(name)
 	}
-	path := filepath.Join(c.Data, filepath.FromSlash(name))
+	path := filepath.Join(x.data, filepath.FromSlash(name))
 	_, err := os.Stat(path)
 	return path, err
 }
 
 // generated makes a set of the generated worlds. They do not say in which sentence an answer stands.
-func (c *answersCmd) generated() (answers.Set, error) {
-	worlds, err := quality.ReadWorlds(c.Set)
+func (x setSource) generated() (answers.Set, error) {
+	worlds, err := quality.ReadWorlds(x.worlds)
 	if err != nil {
 		return answers.Set{}, err
 	}

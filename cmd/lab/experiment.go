@@ -18,6 +18,7 @@ import (
 	"tandem/decoder/kvstore"
 	"tandem/examples"
 	"tandem/lab"
+	"tandem/lab/answers"
 	"tandem/lab/report"
 	"tandem/pair"
 )
@@ -41,6 +42,18 @@ func (f experimentFlags) modelFile() string {
 
 // open opens the model and the sample documents. The returned function closes them.
 func (f experimentFlags) open(a *cli.App) (s lab.Setup, closeAll func() error, err error) {
+	questions, err := sampleQuestions(f.Questions)
+	if err != nil {
+		return s, func() error { return nil }, err
+	}
+	return f.openOn(a, questions, func(side tandem.Side) (answers.Index, error) {
+		corpus := [...]fs.FS{tandem.Device: examples.Notes, tandem.Cloud: examples.Public}
+		return cli.IndexSample(a, corpus[side], cli.PassageFlags{}.BySentence())
+	})
+}
+
+// openOn opens the model, and the documents of each side with index. The returned function closes them.
+func (f experimentFlags) openOn(a *cli.App, questions []string, index func(tandem.Side) (answers.Index, error)) (s lab.Setup, closeAll func() error, err error) {
 	var closers []func() error
 	closeAll = func() error {
 		var errs []error
@@ -66,15 +79,13 @@ func (f experimentFlags) open(a *cli.App) (s lab.Setup, closeAll func() error, e
 	if err := s.Settings.Check(); err != nil {
 		return s, closeAll, err
 	}
-	if s.Questions, err = sampleQuestions(f.Questions); err != nil {
-		return s, closeAll, err
-	}
+	s.Questions = questions
 	if s.Model, err = f.Open(a); err != nil {
 		return s, closeAll, err
 	}
 	closers = append(closers, s.Model.Close)
-	for side, corpus := range []fs.FS{tandem.Device: examples.Notes, tandem.Cloud: examples.Public} {
-		x, err := cli.IndexSample(a, corpus, cli.PassageFlags{}.BySentence())
+	for side := range s.Documents {
+		x, err := index(tandem.Side(side))
 		if err != nil {
 			return s, closeAll, err
 		}

@@ -17,6 +17,9 @@ type loadCmd struct {
 	Places  []int    `help:"Maximum number of answers at once, for off and on." default:"8,64" placeholder:"OFF,ON"`
 	Draft   string   `help:"What the cloud guesses next tokens with, as for cloud serve; off for a pass of each token." default:"auto" placeholder:"DRAFTERS"`
 	Virtual []string `help:"Simulated machines, in virtual time, instead of this one: cores (two of them, as measured) and accelerator (made up: 64 rows take 1.6 times as long as 8), both with Qwen2.5-0.5B's shape." enum:"cores,accelerator" placeholder:"MACHINE"`
+	Sets    []string `help:"Ask about these sets of lab answers, such as people/fourth, instead of the sample documents. The cloud has all their documents." placeholder:"SET"`
+	Data    string   `help:"Folder with the sets xquad/… and reading/…, as for lab answers." type:"existingdir" placeholder:"DIR"`
+	cli.PassageFlags
 	experimentFlags
 	File string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
@@ -26,9 +29,10 @@ func (c *loadCmd) Help() string {
   lab load
   lab load --devices 1,16,256 --each 2 --batch on
   lab load --model qwen2.5-0.5b-instruct-q4_0.gguf --max-tokens 32 --json load.json
+  lab load --sets people/fourth --questions 0 --passage-words 64 --kv-type q8_0
   lab load --virtual cores,accelerator --devices 1,8,64,256 --max-tokens 24
 
-A cloud serves devices over loopback, in one process. The devices have no documents and decode nothing, so that the machine works for the cloud. The first token comes after waiting for a place, retrieval and the prompt. rows: of a pass, and in brackets all rows, those of prompts too, for each token of an answer. live: the part of the heap still in use after a garbage collection, devices included; with --places 1,1 it is little more than theirs. left: goroutines that remain when all devices have gone.`
+A cloud serves devices over loopback, in one process. The devices have no documents and decode nothing, so that the machine works for the cloud. With --sets, --questions draws that many of each set, 0 for all; questions that follow up others are left out. The first token comes after waiting for a place, retrieval and the prompt. rows: of a pass, and in brackets all rows, those of prompts too, for each token of an answer. live: the part of the heap still in use after a garbage collection, devices included; with --places 1,1 it is little more than theirs. left: goroutines that remain when all devices have gone.`
 }
 
 func (c *loadCmd) Run(a *cli.App) (err error) {
@@ -38,7 +42,7 @@ func (c *loadCmd) Run(a *cli.App) (err error) {
 	if len(c.Virtual) > 0 {
 		return c.virtual(a)
 	}
-	b, closing, err := c.experimentFlags.open(a)
+	b, closing, err := c.open(a)
 	if err != nil {
 		return err
 	}
@@ -112,6 +116,9 @@ func batchColumn(r lab.LoadResult) string {
 
 // check checks the flags.
 func (c *loadCmd) check(a *cli.App) error {
+	if err := c.checkSets(); err != nil {
+		return err
+	}
 	if len(c.Places) != 2 || min(c.Places[0], c.Places[1]) < 1 {
 		return errors.New("--places: want two numbers above 0, as in 8,64")
 	}
@@ -124,4 +131,19 @@ func (c *loadCmd) check(a *cli.App) error {
 		}
 	}
 	return a.CheckJSONFile(c.File)
+}
+
+// checkSets checks the flags that say what is asked about.
+func (c *loadCmd) checkSets() error {
+	switch {
+	case len(c.Sets) == 0 && c.PassageWords > 0:
+		return errors.New("--passage-words: needs --sets; the sample documents are cut into sentences")
+	case len(c.Sets) == 0 && c.Data != "":
+		return errors.New("--data: needs --sets")
+	case len(c.Sets) > 0 && len(c.Virtual) > 0:
+		return errors.New("--sets: a simulated machine reads no documents: leave out --sets or --virtual")
+	case len(c.Sets) > 0 && c.Questions < 0:
+		return fmt.Errorf("--questions %d: want 1 or more of each set, or 0 for all", c.Questions)
+	}
+	return nil
 }

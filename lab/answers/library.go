@@ -81,9 +81,14 @@ func Open(ctx context.Context, w World, o Options) (l *Library, err error) {
 	return l, err
 }
 
-// index returns an index of documents, in passages of some number of words.
-func (o Options) index(ctx context.Context, docs []Document, words int) (x Index, err error) {
+// index is Index with passages of some number of words.
+func (o Options) index(ctx context.Context, docs []Document, words int) (Index, error) {
 	o.Words = words
+	return o.Index(ctx, docs)
+}
+
+// Index returns an index of documents, which may be none.
+func (o Options) Index(ctx context.Context, docs []Document) (x Index, err error) {
 	if o.Cluster != nil {
 		x, err = o.Cluster(ctx, o.Options)
 	} else {

@@ -19,13 +19,16 @@ import (
 // full context) or if no guess is likely.
 func (d *Decoder) NextAhead(ctx context.Context, p tandem.Pass) (out Output, branches, chain []tandem.Continuation, err error) {
 	began := time.Now()
-	defer d.spare(&d.before)
+	defer d.spareUnused()
 	last := d.tree // nil unless the last pass was that of this tree, whose logits are still there
 	if err := d.edit(p.Keep, p.Append); err != nil {
 		return Output{}, nil, nil, fmt.Errorf("decoder: %w", err)
 	}
 	d.guesses.learn(d.answer, d.foreseen(last))
-	b := d.planTree(p)
+	b, err := d.planTree(ctx, p)
+	if err != nil {
+		return Output{}, nil, nil, fmt.Errorf("decoder: %w", err)
+	}
 	if b == nil {
 		out, err := d.Next(ctx, len(d.answer), nil)
 		if err == nil && slices.Equal(d.answer, d.guesses.after) {
@@ -81,7 +84,7 @@ type treePass struct {
 	forecasts [][]float32   // embeddings of the last rows, which are no tokens
 	hasStates bool          // states holds one for each token
 	before    [][]float32   // each context's logits before the tree
-	out       [][][]float32 // each context's logits after each row
+	out       [][][]float32 // each context's logits after each row; nil if they were given back
 	states    []state       // after each token
 	texts     [][]byte      // the answer's text after each token
 }
@@ -90,14 +93,16 @@ type treePass struct {
 func (b *treePass) textTokens() []tandem.Token { return b.tokens[:len(b.tokens)-len(b.forecasts)] }
 
 // planTree plans a pass. It returns nil if there is nothing to decode beyond the answer, or no room for it.
-func (d *Decoder) planTree(p tandem.Pass) *treePass {
+func (d *Decoder) planTree(ctx context.Context, p tandem.Pass) (*treePass, error) {
 	if !d.cfg.caches() {
-		return nil
+		return nil, nil
 	}
-	d.rewind()
+	if err := d.rewind(ctx); err != nil {
+		return nil, err
+	}
 	pending := d.answer[d.done:]
 	if len(pending) == 0 || len(pending) > scoredAtOnce {
-		return nil
+		return nil, nil
 	}
 	b := &treePass{own: len(pending), before: d.logits}
 	for i, t := range pending {
@@ -107,14 +112,14 @@ func (d *Decoder) planTree(p tandem.Pass) *treePass {
 	d.addChain(b, p)
 	n := len(b.tokens)
 	if n == b.own || n > npu.MaxTree {
-		return nil
+		return nil, nil
 	}
 	for _, c := range d.contexts {
 		if c.seq.Len()+n > d.cfg.Model.Config().Context {
-			return nil
+			return nil, nil
 		}
 	}
-	return b
+	return b, nil
 }
 
 // addBranches adds branches of the answer, up to the first that does not fit in the pass.
@@ -257,7 +262,7 @@ func (d *Decoder) take(b *treePass, nodes []int) {
 	for _, i := range nodes {
 		piece = append(piece, b.tokens[i])
 	}
-	var logits [][]float32
+	var logits [][]float32 // none if they were given back
 	for _, context := range b.out {
 		for _, i := range nodes {
 			logits = append(logits, context[i])

@@ -139,14 +139,15 @@ type Decoder struct {
 	contexts []docContext
 	prefill  Prefill
 
-	answer []tandem.Token // as the caller last gave it
-	done   int            // how many of its tokens are in the KV caches
-	states []state        // states[i] follows i tokens; done+1 to len(answer)+1 of them
-	text   []byte         // of the tokens that states covers
-	prompt [][]float32    // each context's logits after the question
-	logits [][]float32    // each context's logits after done tokens; nil if unknown after a rollback
-	pass   *model.Logits  // memory of the last pass, where logits and the tree's are
-	before *model.Logits  // and of the pass before, as long as Next or NextAhead computes
+	answer       []tandem.Token // as the caller last gave it
+	done         int            // how many of its tokens are in the KV caches
+	states       []state        // states[i] follows i tokens; done+1 to len(answer)+1 of them
+	text         []byte         // of the tokens that states covers
+	prompt       [][]float32    // each context's logits after the question; nil if they are computed again when needed
+	logits       [][]float32    // each context's logits after done tokens; nil if unknown after a rollback
+	promptMemory *model.Logits  // of prompt
+	pass         *model.Logits  // memory of the last pass, where logits and the tree's are; nil if no later call needs them
+	before       *model.Logits  // and of the pass before, as long as Next or NextAhead computes
 
 	guesses *guesser
 	perPass func(rows int) float64 // that guesses are expected to give (model.Input); nil without drafters
@@ -163,7 +164,8 @@ type Decoder struct {
 // docContext is one context: one or more passages, the question and the answer so far.
 type docContext struct {
 	seq    *model.Seq
-	prompt int // tokens before the answer
+	prompt int          // tokens before the answer
+	last   tandem.Token // of the prompt
 }
 
 // New reads the question after the passages. It takes the KV of passages from the store if it can, and computes the others
@@ -283,7 +285,7 @@ func (c Config) context() int {
 // gives the same Output bit for bit, whatever calls led to it.
 func (d *Decoder) Next(ctx context.Context, keep int, app []tandem.Token) (Output, error) {
 	began := time.Now()
-	defer d.spare(&d.before)
+	defer d.spareUnused()
 	if err := d.edit(keep, app); err != nil {
 		return Output{}, fmt.Errorf("decoder: %w", err)
 	}
@@ -369,7 +371,8 @@ func (d *Decoder) Close() error {
 		d.cfg.Past.End(d.cfg.Draft, &d.guesses.rate)
 	}
 	d.spare(&d.pass)
-	d.logits, d.tree = nil, nil
+	d.spare(&d.promptMemory)
+	d.prompt, d.logits, d.tree = nil, nil, nil
 	d.storing.Wait()
 	return nil
 }
@@ -427,7 +430,7 @@ func (d *Decoder) needsAll() bool { return d.rel.weights.Likelihood || d.rel.jud
 
 // rewind rolls the KV caches back until the logits before every token still to be computed are known, where the weights
 // need them.
-func (d *Decoder) rewind() {
+func (d *Decoder) rewind(ctx context.Context) error {
 	need := len(d.answer) // first position whose logits are needed
 	if d.needsAll() {
 		need = min(need, len(d.states)-1)
@@ -437,6 +440,10 @@ func (d *Decoder) rewind() {
 			d.truncate(back)
 		}
 	}
+	if d.done == 0 && d.prompt == nil {
+		return d.rereadPrompt(ctx)
+	}
+	return nil
 }
 
 // scoredAtOnce is the greatest number of tokens whose logits are all held at once.
@@ -445,7 +452,9 @@ const scoredAtOnce = 16
 // advance computes the answer's tokens that are not yet in the KV caches, in one batch over the contexts, and returns their
 // number.
 func (d *Decoder) advance(ctx context.Context) (fed int, err error) {
-	d.rewind()
+	if err := d.rewind(ctx); err != nil {
+		return 0, err
+	}
 	all := d.needsAll()
 	for d.done < len(d.answer) {
 		piece := d.answer[d.done:]
@@ -475,15 +484,12 @@ func (d *Decoder) follow(t tandem.Token, logp []float64, verdicts func() []float
 	d.states = append(d.states, d.following(last, d.text, len(d.states), logp, verdicts))
 }
 
-// spareLogits is memory for passes. A decoder has that of its last pass, and of two only while it computes.
-var spareLogits = sync.Pool{New: func() any { return new(model.Logits) }}
-
 // forward computes a batch. Its logits stay valid during the next pass, which writes elsewhere.
 func (d *Decoder) forward(ctx context.Context, batch []model.Input) ([][]float32, error) {
-	into := spareLogits.Get().(*model.Logits)
+	into := new(model.Logits)
 	out, err := d.cfg.Passes.ForwardInto(ctx, batch, into)
 	if err != nil {
-		spareLogits.Put(into)
+		into.Release()
 		return nil, err
 	}
 	d.spare(&d.before)
@@ -491,15 +497,59 @@ func (d *Decoder) forward(ctx context.Context, batch []model.Input) ([][]float32
 	return out, nil
 }
 
-// spare returns the memory of a pass to spareLogits.
+// spare gives the memory of a pass back.
 func (d *Decoder) spare(memory **model.Logits) {
 	if *memory != nil {
-		spareLogits.Put(*memory)
+		(*memory).Release()
 		*memory = nil
 	}
 }
 
-// accept records that the contexts now hold piece, and the logits that Forward returned for it.
+// promptKept is the length of an answer from which its beginning is so rarely another one that the prompt's logits are computed
+// again when it is.
+const promptKept = 8
+
+// spareUnused gives back what later calls hardly need. With a large vocabulary the logits of a few contexts take more memory than
+// their keys and values, and most answers of a busy cloud wait. rewind computes again what is missing.
+func (d *Decoder) spareUnused() {
+	d.spare(&d.before)
+	if !d.cfg.caches() {
+		return
+	}
+	if d.done >= promptKept && !d.cfg.Model.Forgets() { // which cannot go back before the end of a prompt
+		d.spare(&d.promptMemory)
+		d.prompt = nil
+	}
+	if d.needsAll() || d.tree != nil && len(d.tree.forecasts) > 0 {
+		return
+	}
+	if d.spare(&d.pass); d.done > 0 {
+		d.logits = nil
+	}
+	if d.tree != nil {
+		d.tree.before, d.tree.out = nil, nil
+	}
+}
+
+// rereadPrompt computes the prompts' logits again.
+func (d *Decoder) rereadPrompt(ctx context.Context) error {
+	batch := make([]model.Input, len(d.contexts))
+	for i, c := range d.contexts {
+		c.seq.Truncate(c.prompt - 1)
+		batch[i] = model.Input{Seq: c.seq, Tokens: []tandem.Token{c.last}, PerPass: d.perPass}
+	}
+	into := new(model.Logits)
+	out, err := d.cfg.Passes.ForwardInto(ctx, batch, into)
+	if err != nil {
+		into.Release()
+		return err
+	}
+	d.promptMemory, d.prompt, d.logits = into, out, out
+	return nil
+}
+
+// accept records that the contexts now hold piece, and the logits that Forward returned for it. There may be none if the weights do
+// not need them.
 func (d *Decoder) accept(piece []tandem.Token, out [][]float32, all bool) {
 	per := 1 // rows of logits for each context
 	if all {
@@ -510,7 +560,7 @@ func (d *Decoder) accept(piece []tandem.Token, out [][]float32, all bool) {
 			continue // known from before the rollback
 		}
 		before := d.logits // each context's logits for t
-		if j > 0 && all {
+		if j > 0 && all && len(out) > 0 {
 			before = make([][]float32, len(d.contexts))
 			for i := range d.contexts {
 				before[i] = out[i*per+j-1]
@@ -526,6 +576,9 @@ func (d *Decoder) accept(piece []tandem.Token, out [][]float32, all bool) {
 		d.follow(t, logp, func() []float64 { return d.verdicts(before) })
 	}
 	d.done += len(piece)
+	if d.logits = nil; len(out) == 0 {
+		return
+	}
 	d.logits = make([][]float32, len(d.contexts))
 	for i := range d.contexts {
 		d.logits[i] = out[i*per+per-1]

@@ -200,6 +200,35 @@ func TestRollbackGivesTheSameBits(t *testing.T) {
 	}
 }
 
+// An answer that waits holds no logits that can be computed again, and those of the prompt only at its beginning. They are the same
+// when they are needed after all, even if computing them was preempted.
+func TestLogitsAreGivenBack(t *testing.T) {
+	m := openToy(t, 5, 512)
+	for _, weights := range allWeights {
+		d := newDecoder(t, toyConfig(m, weights), Request{Question: bothQuestion, Passages: samplePassages[:3]})
+		first := next(t, d, 0)
+		long := []tandem.Token{5, 6, 7, 8, 9, 10, 11, 12}
+		then := next(t, d, 0, long...)
+		if d.prompt != nil || d.promptMemory != nil || d.before != nil {
+			t.Errorf("%s: logits of the prompt after %d tokens", weights, len(long))
+		}
+		if held := d.pass != nil || d.logits != nil; held != d.needsAll() {
+			t.Errorf("%s: logits of the last pass are held: %v, want %v", weights, held, d.needsAll())
+		}
+		if again := next(t, d, len(long)); !equal(again, then) {
+			t.Errorf("%s: another output for the same answer", weights)
+		}
+		for n := 1; ; n++ {
+			if _, err := d.Next(newFuse(n), 0, nil); err == nil {
+				break
+			}
+		}
+		if !equal(next(t, d, 0), first) || !equal(next(t, d, 0, long...), then) {
+			t.Errorf("%s: another output after going back to the prompt", weights)
+		}
+	}
+}
+
 func equal(a, b Output) bool {
 	return a.H == b.H && slices.Equal(a.Dist.IDs, b.Dist.IDs) && slices.Equal(a.Dist.Weights, b.Dist.Weights)
 }
@@ -818,8 +847,11 @@ func TestDamageReachesEveryProbability(t *testing.T) {
 	}
 }
 
-// mixNow returns p^s and h^s after the answer so far.
+// mixNow returns p^s and h^s after the answer so far. It computes the logits again if they were given back.
 func mixNow(d *Decoder) (p []float64, h float64) {
+	if _, err := d.advance(context.Background()); err != nil {
+		panic(err)
+	}
 	return d.mix(d.logits, d.states[len(d.states)-1])
 }
 

@@ -43,18 +43,19 @@ func (d *Decoder) read(ctx context.Context, req Request, prompts []prompt) error
 		if fresh[i] = seqs[i] == nil; fresh[i] {
 			seqs[i], tokens = m.NewSeqWith(d.cfg.Adapter), slices.Concat(p.prefix, p.rest)
 		}
-		d.contexts = append(d.contexts, docContext{seq: seqs[i], prompt: len(p.prefix) + len(p.rest)})
+		d.contexts = append(d.contexts, docContext{seq: seqs[i], prompt: len(p.prefix) + len(p.rest), last: p.rest[len(p.rest)-1]})
 		batch[i] = model.Input{Seq: seqs[i], Tokens: tokens}
 		d.prefill.Tokens += len(tokens)
 	}
 	if err := d.beginGuesses(prompts, batch); err != nil {
 		return err
 	}
-	out, err := d.cfg.Passes.Prefill(ctx, batch, new(model.Logits))
+	into := new(model.Logits)
+	out, err := d.cfg.Passes.Prefill(ctx, batch, into)
 	if err != nil {
 		return err
 	}
-	d.prompt, d.logits = out, out
+	d.promptMemory, d.prompt, d.logits = into, out, out
 	for i, p := range prompts {
 		if fresh[i] && d.holds(i) {
 			d.store(keys[i], d.contexts[i].seq, len(p.prefix))

@@ -17,6 +17,20 @@ type Logits struct {
 // hostMemory keeps memory that the garbage collector does not know.
 type hostMemory struct{ free func() }
 
+// spareNumbers is memory that Logits gave back, so that passes do not allocate.
+var spareNumbers sync.Pool // of *[]float32
+
+// Release gives the memory back for other Logits. What Take returned is no longer valid. Logits of NewLogits keep theirs, since
+// allocating it takes long.
+func (l *Logits) Release() {
+	if numbers := l.numbers; l.host == nil {
+		if cap(numbers) > 0 {
+			spareNumbers.Put(&numbers)
+		}
+		*l = Logits{}
+	}
+}
+
 // NewLogits returns memory that the model's device writes to without another copy, if there is such memory. Unlike slices of
 // other Logits, those of this one are valid only as long as it is reachable (see runtime.KeepAlive).
 func (m *Model) NewLogits() *Logits { return &Logits{host: m.device.Traits().Host} }
@@ -34,6 +48,10 @@ func (l *Logits) grow(n int) {
 			runtime.AddCleanup(l.memory, func(free func()) { free() }, l.memory.free)
 			return
 		}
+	}
+	if spare, ok := spareNumbers.Get().(*[]float32); ok && cap(*spare) >= n {
+		l.numbers = *spare
+		return
 	}
 	l.numbers = make([]float32, n)
 }

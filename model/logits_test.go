@@ -86,3 +86,26 @@ func TestNewLogitsElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// Memory that was given back is nobody's, and the device's memory stays with its Logits.
+func TestReleaseLogits(t *testing.T) {
+	l := new(Logits)
+	for range 3 {
+		if out := l.Take(2, 5); len(out) != 2 || len(out[1]) != 5 {
+			t.Errorf("%d logits", len(out))
+		}
+		if l.Release(); l.numbers != nil || l.rows != nil {
+			t.Error("logits keep what they gave back")
+		}
+	}
+	m, err := OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{}), hosting{native.New(1), make(chan int, 9), make(chan int, 9), false})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	l = m.NewLogits()
+	l.Take(2, 5)
+	if l.Release(); l.numbers == nil {
+		t.Error("the device's memory was given to others")
+	}
+}

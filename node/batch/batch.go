@@ -87,7 +87,7 @@ func (p *Passes) Costs(contexts, n int) []float64 {
 
 // compute waits until passes have computed all rows of the inputs. On an error the sequences are as before.
 func (b *Batch) compute(ctx context.Context, owner *Passes, inputs []model.Input, into *model.Logits, prompt bool) ([][]float32, error) {
-	j := newJob(ctx, inputs, into, b.model.Config().Vocab)
+	j := newJob(ctx, inputs, into)
 	if j.rows == 0 || ctx.Err() != nil {
 		return b.model.ForwardInto(ctx, inputs, into) // says what is wrong
 	}

@@ -172,3 +172,13 @@ func TestCostsOfWholePassesOnly(t *testing.T) {
 		t.Errorf("after a pass, with error %v: no times", err)
 	}
 }
+
+// Jobs that wait have no memory for their logits: with a large vocabulary, those of many would take more than the answers' keys
+// and values.
+func TestWaitingJobsHaveNoLogits(t *testing.T) {
+	m := open(t)
+	j := newJob(t.Context(), []model.Input{{Seq: m.NewSeq(), Tokens: []tandem.Token{1, 2}, All: true}, {Seq: m.NewSeq(), Tokens: []tandem.Token{1, 2}}}, new(model.Logits))
+	if j.logits != nil || j.wanted != 3 {
+		t.Errorf("a new job has memory for %d logits, and wants %d", len(j.logits), j.wanted)
+	}
+}

@@ -21,15 +21,15 @@ type job struct {
 
 	running bool          // a pass has rows of it
 	into    *model.Logits // the caller's memory
-	logits  [][]float32   // as requested, in it
+	wanted  int           // logits that were requested
+	logits  [][]float32   // they, in that memory; nil until a pass has some: jobs that wait need no memory
 	filled  int           // how many of them passes have given
 	err     error
 }
 
 // newJob returns a job without rows if the inputs are not fit for a pass.
-func newJob(ctx context.Context, inputs []model.Input, into *model.Logits, vocab int) *job {
+func newJob(ctx context.Context, inputs []model.Input, into *model.Logits) *job {
 	j := &job{ctx: ctx, inputs: inputs, into: into, done: make(chan struct{})}
-	wanted := 0
 	for _, in := range inputs {
 		if in.Seq == nil || len(in.Tokens) == 0 {
 			j.rows = 0
@@ -38,11 +38,10 @@ func newJob(ctx context.Context, inputs []model.Input, into *model.Logits, vocab
 		j.before = append(j.before, in.Seq.Len())
 		j.rows += len(in.Tokens)
 		j.whole = j.whole || in.Parents != nil
-		if wanted++; in.All {
-			wanted += len(in.Tokens) - 1
+		if j.wanted++; in.All {
+			j.wanted += len(in.Tokens) - 1
 		}
 	}
-	j.logits = into.Take(wanted, vocab)
 	return j
 }
 
@@ -95,6 +94,9 @@ type logitsCopy struct{ to, from []float32 }
 
 // copies returns which logits at the front of those of a pass the job keeps, and the rest of the pass's.
 func (p part) copies(out [][]float32) (list []logitsCopy, rest [][]float32) {
+	if p.job.logits == nil && len(out) > 0 {
+		p.job.logits = p.job.into.Take(p.job.wanted, len(out[0]))
+	}
 	for i, wanted := range p.wanted {
 		if wanted {
 			list = append(list, logitsCopy{p.job.logits[p.job.filled], out[i]})

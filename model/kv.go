@@ -155,8 +155,8 @@ func (s *Seq) cut(n int) {
 }
 
 // The capacity of a new span in positions is at least minSpan. It grows with what the sequence shares with no other, up to
-// maxSpan: many answers that read the same long passages take little memory each.
-const minSpan, maxSpan = 16, 1024
+// maxSpan: many answers that read the same long passages take little memory each, and an answer leaves little of it empty.
+const minSpan, maxSpan = 8, 1024
 
 // extend adds n slots. cut(s.n) removes them again.
 func (s *Seq) extend(n int) {
@@ -172,7 +172,7 @@ func (s *Seq) extend(n int) {
 				own += span.Len
 			}
 		}
-		capacity := min(max(n, min(max(own/2, minSpan), maxSpan)), s.m.config.Context-s.n)
+		capacity := min(max(n, min(max(own/4, minSpan), maxSpan)), s.m.config.Context-s.n)
 		s.kv.Spans = append(s.kv.Spans, newSpan(&s.m.config, n, max(n, capacity)))
 		s.owned = append(s.owned, true)
 	}

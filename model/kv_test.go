@@ -330,3 +330,16 @@ func TestForgetWithoutWindows(t *testing.T) {
 		t.Errorf("forgets %v, up to %d", m.Forgets(), s.from)
 	}
 }
+
+// A sequence that grows by one position a call has little memory that holds nothing: many short answers would have most of it.
+func TestSpansLeaveLittleEmpty(t *testing.T) {
+	m := openTiny(t, tinymodel.Spec{Context: 512})
+	s := m.NewSeq()
+	for s.n < 512 {
+		s.extend(1)
+		s.n++
+		if empty := s.free(len(s.kv.Spans) - 1); empty >= max(8, s.n/4) {
+			t.Fatalf("%d positions have memory for %d more", s.n, empty)
+		}
+	}
+}

@@ -49,8 +49,9 @@ type answersCmd struct {
 	Tokens    int    `help:"Maximum number of tokens in an answer." default:"96"`
 	Support   int    `help:"Maximum number of tokens in a draft's distribution, as edge ask --support." default:"256"`
 
-	Fit  bool   `help:"Instead fit the span reader's constants to the questions of one part." env:"-"`
-	File string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
+	Fit      bool   `help:"Instead fit the span reader's constants to the questions of one part." env:"-"`
+	Passages bool   `help:"Instead print the questions of one part with the passages that both sides find for them, a line of JSON each: what train/span can train a reader with." env:"-"`
+	File     string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
 func (c *answersCmd) Help() string { return answersHelp }
@@ -63,6 +64,7 @@ const answersHelp = `Examples:
   lab answers --sets xquad/open,reading --n 60 --methods pair,quote --json figures.json
   lab answers --sets mine --n 0 --methods pair --show all
   lab answers --sets xquad/open,generated,reading --n 200 --fit > fitted.json && lab answers --constants fitted.json
+  lab answers --sets mine --n 0 --passages > mine.jsonl
 
 Documents are cut, indexed and searched as a user's would be, and dealt to the two sides at random. All answers are greedy.
 
@@ -144,6 +146,9 @@ func (c *answersCmd) Run(a *cli.App) error {
 	}
 	if c.Fit {
 		return c.fit(a, product, sets)
+	}
+	if c.Passages {
+		return c.printPassages(a, reader, sets)
 	}
 	methods, err := c.methods(product, reader)
 	if err != nil {
@@ -294,6 +299,21 @@ func (c *answersCmd) constants() (k extract.Constants, err error) {
 		return k, errors.Join(fmt.Errorf("--constants %s: want {\"after\": …} as --fit prints it", c.Constants), err)
 	}
 	return k, nil
+}
+
+// printPassages prints the questions of one part with the passages found for them.
+func (c *answersCmd) printPassages(a *cli.App, reader *span.Reader, sets []answers.Set) error {
+	if slices.Contains(c.Sets, "people/judge") {
+		return errors.New("--passages: people/judge stays unread, so that no reader is trained with it")
+	}
+	lines := json.NewEncoder(a.Out)
+	lines.SetEscapeHTML(false)
+	for _, s := range sets {
+		if err := answers.FoundPassages(a, s, c.Documents, c.indexing(reader), func(f answers.Found) error { return lines.Encode(f) }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fit fits the span reader's curves to the questions of one part, and prints what they make of each set before and after.

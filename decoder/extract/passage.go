@@ -33,12 +33,19 @@ type textRange struct{ from, to int }
 // heading makes a title a heading for the reader, even one with a colon. It is no part of the document.
 const heading = "# "
 
+// TextToRead returns a passage as the reader is given it: below its title.
+func TextToRead(p passages.Passage) string {
+	if p.Title == "" {
+		return p.Text
+	}
+	return heading + p.Title + "\n" + p.Text
+}
+
 // passage reads what of a passage does not depend on a question.
 func (c Config) passage(p passages.Passage) (out passage) {
-	out.source, out.text = p.Source, p.Text
+	out.source, out.text = p.Source, TextToRead(p)
 	if p.Title != "" {
-		out.text, out.start = heading+p.Title+"\n"+p.Text, len(heading)
-		out.body = len(out.text) - len(p.Text)
+		out.start, out.body = len(heading), len(out.text)-len(p.Text)
 	}
 	out.names = words.Content(p.Title + " " + strings.Map(spaceForSeparator, p.Source))
 	out.inside = ground.Inside(out.text)

@@ -46,9 +46,9 @@ type Turn struct{ Question, Answer string }
 
 // Part is one of the things that a question asks for.
 type Part struct {
-	Answers  []string // accepted ones
-	Sentence string   // the sentence or line that holds it, as in the file; empty if the set does not say
-	Others   []string // further sentences, each of which holds it too
+	Answers  []string `json:"answers"`            // accepted ones
+	Sentence string   `json:"sentence,omitempty"` // the sentence or line that holds it, as in the file; empty if the set does not say
+	Others   []string `json:"others,omitempty"`   // further sentences, each of which holds it too
 }
 
 // Replay returns the question with the turns before it as ask answers them, each with those before it: a follow-up of a set

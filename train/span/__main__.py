@@ -7,7 +7,7 @@ import random
 import numpy as np
 import torch
 
-from . import data, export, features, feed, kernels, loop, model as shape, pretrain
+from . import data, export, features, feed, kernels, loop, model as shape, pretrain, searched
 from ..kernels import keep_memory
 from .model import Reader
 
@@ -28,6 +28,8 @@ a.add_argument("--layers", type=int, default=2)
 a.add_argument("--rate", type=float, default=.001)
 a.add_argument("--mix", default="cloze=.08,sets=.45,layouts=.32,notes=.15")
 a.add_argument("--races", type=float, default=0, help="the share of the batches that are races (race.py)")
+a.add_argument("--searched", default="", help="a file that lab answers --passages printed: questions with the passages found for them, for races")
+a.add_argument("--searched-share", type=float, default=.5, help="of the races")
 a.add_argument("--decay", type=float, default=0, help="the last share of the time in which the rates fall to 0")
 a.add_argument("--steps", type=int, default=0)
 a.add_argument("--every", type=float, default=5, help="minutes between two checkpoints")
@@ -93,6 +95,9 @@ def batches(v, found):
     plain = data.stream(v, found, o.tokens)
     sets = [x.__self__ for _, x in found if isinstance(getattr(x, "__self__", None), data.Questions)]
     races = [(.45, race.Sets(x).race) for x in sets] + [(.37, lambda: race.of_pages(v)), (.18, lambda: race.of_notes(v))]
+    if o.searched:
+        with open(o.searched, encoding="utf-8") as f:
+            races = [(w * (1 - o.searched_share), r) for w, r in races] + [(o.searched_share, searched.Searched(v, f).race)]
     while True:
         yield race.batch(v, races, o.tokens) if random.random() < o.races else next(plain)
 

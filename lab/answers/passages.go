@@ -1,0 +1,62 @@
+package answers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"tandem/decoder/extract"
+	"tandem/decoder/question"
+)
+
+// Found is a question of one part with the passages that both sides find for it, as a reader is given them: what a reader can
+// be trained with. An answer of a part that is not in its sentence is no words of the document, as of a question for yes or no.
+type Found struct {
+	Set      string   `json:"set"`
+	ID       string   `json:"id"`
+	Kind     string   `json:"kind"`
+	Question string   `json:"question"`
+	Parts    []Part   `json:"parts"` // none: no document answers
+	Passages []string `json:"passages"`
+}
+
+// FoundPassages searches for the questions of a set, and yields what it finds. Follow-ups and questions of several parts are left
+// out.
+func FoundPassages(ctx context.Context, s Set, documents int, o Options, yield func(Found) error) error {
+	for _, w := range s.Worlds {
+		l, err := Open(ctx, w, o)
+		if err != nil {
+			return err
+		}
+		for _, q := range w.Questions {
+			if len(question.Asked{Text: q.Text}.Clauses()) != 1 || len(q.Earlier) > 0 {
+				continue
+			}
+			f := Found{Set: s.Name, ID: q.ID, Kind: q.Kind, Question: q.Text, Parts: q.Parts}
+			if f.Passages, err = l.found(ctx, q, documents); err == nil {
+				err = yield(f)
+			}
+			if err != nil {
+				return errors.Join(fmt.Errorf("%q: %w", q.Text, err), l.Close())
+			}
+		}
+		if err := l.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// found returns the passages that both sides find.
+func (l *Library) found(ctx context.Context, q Question, documents int) (out []string, err error) {
+	for _, x := range []Index{l.Device, l.Cloud} {
+		found, err := q.search(ctx, x, documents)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range found {
+			out = append(out, extract.TextToRead(p))
+		}
+	}
+	return out, nil
+}

@@ -16,8 +16,8 @@ type Found struct {
 	ID       string   `json:"id"`
 	Kind     string   `json:"kind"`
 	Question string   `json:"question"`
-	Parts    []Part   `json:"parts"` // none: no document answers
-	Passages []string `json:"passages"`
+	Parts    []Part   `json:"parts"`    // none: no document answers
+	Passages []string `json:"passages"` // may be none
 }
 
 // FoundPassages searches for the questions of a set, and yields what it finds. Follow-ups and questions of several parts are left
@@ -32,7 +32,7 @@ func FoundPassages(ctx context.Context, s Set, documents int, o Options, yield f
 			if len(question.Asked{Text: q.Text}.Clauses()) != 1 || len(q.Earlier) > 0 {
 				continue
 			}
-			f := Found{Set: s.Name, ID: q.ID, Kind: q.Kind, Question: q.Text, Parts: q.Parts}
+			f := Found{Set: s.Name, ID: q.ID, Kind: q.Kind, Question: q.Text, Parts: append([]Part{}, q.Parts...)}
 			if f.Passages, err = l.found(ctx, q, documents); err == nil {
 				err = yield(f)
 			}
@@ -48,7 +48,8 @@ func FoundPassages(ctx context.Context, s Set, documents int, o Options, yield f
 }
 
 // found returns the passages that both sides find.
-func (l *Library) found(ctx context.Context, q Question, documents int) (out []string, err error) {
+func (l *Library) found(ctx context.Context, q Question, documents int) ([]string, error) {
+	out := []string{} // an empty list in JSON
 	for _, x := range []Index{l.Device, l.Cloud} {
 		found, err := q.search(ctx, x, documents)
 		if err != nil {

@@ -14,14 +14,26 @@ from .words import MAX_QUESTION
 PASSAGES = 7  # of a race at most
 UNANSWERED = .12  # of the races
 FIRST = 8  # half of the races take wrong passages from the first of these
-BETWEEN = r"[\s|>*_`-]*"  # what may stand between two words of a line: the program changes it in tables and lists
+WORD, SPACE = re.compile(r"\w+"), re.compile(r"\s")
 
 
 def place(text, sentence):
-    """The characters of a sentence in a text, whatever stands between its words; None if it is not there."""
-    words = [re.escape(w) for w in sentence.strip("-*•>|# ").split() if w != "|"]
-    m = re.search(BETWEEN.join(words), text) if words else None
-    return m and m.span()
+    """The characters of a sentence in a text, whatever stands between its words; else of a line that has them all in this order, as a table's
+    row that the program puts into words. None if it is not there."""
+    words = WORD.findall(sentence)
+    if not words:
+        return None
+    m = re.search(r"(?<!\w)" + r"\W+".join(words) + r"(?!\w)", text)
+    if m:
+        before, after = SPACE.split(text[:m.start()])[-1], SPACE.split(text[m.end():])[0]
+        return m.start() - len(before), m.end() + len(after)
+    begin = 0
+    for line in text.split("\n"):
+        here = iter(WORD.findall(line))
+        if len(words) > 1 and all(w in here for w in words):
+            return begin, begin + len(line)
+        begin += len(line) + 1
+    return None
 
 
 def answers(text, answer):
@@ -64,16 +76,16 @@ class Searched:
         if k not in self.parsed:
             x = self.rows[k]
             texts = [(analyse(self.v, text, data.WINDOW), text) for text in x["passages"]]
-            self.parsed[k] = [(p, right_spans(p, text, x["parts"] or [])) for p, text in texts if len(p) >= data.SHORTEST]
+            self.parsed[k] = [(p, right_spans(p, text, x["parts"])) for p, text in texts if len(p) >= data.SHORTEST]
         return self.parsed[k]
 
     def race(self):
         k = random.choices(range(len(self.rows)), self.weights)[0]
         x, read = self.rows[k], self.passages(k)
         right, wrong = [r for r in read if r[1]], [r for r in read if r[1] == []]
-        if x["parts"] and not right:
-            return None
         sure = all(spans is not None for _, spans in read)
+        if x["parts"] and not right and not sure:
+            return None
         raced = [] if not right or sure and random.random() < UNANSWERED else [random.choice(right)]
         pool = wrong[:FIRST] if random.random() < .5 else wrong
         raced += random.sample(pool, min(len(pool), PASSAGES - len(raced)))

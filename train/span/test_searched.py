@@ -28,7 +28,8 @@ class SearchedTest(unittest.TestCase):
         self.assertEqual(spans(MUSEUM, (["no"], "The museum opens at 9:30.")), ["The museum opens at 9:30."])
         self.assertIsNone(spans(MUSEUM, (["17:00"], "The shop closes at 17:00.")))
         self.assertEqual(spans(MUSEUM, (["18:00"], "The shop closes at 18:00.")), [])
-        self.assertEqual(spans(TABLE, (["9 €"], "| Adult | 9 € |")), ["9 €"])
+        self.assertEqual(spans(TABLE, (["9 €"], "| **Adult** | 9 € |")), ["9 €"])
+        self.assertEqual(spans("Ticket: Adult; Price: 9 €\nTicket: Child; Price: 4 €", (["4 €"], "Child,4 €")), ["4 €"])
         self.assertEqual(spans(TABLE, (["9 €"], "Adult | 9 €"), (["4 €"], "Child | 4 €")), ["9 €", "4 €"])
 
     def test_races(self):
@@ -38,7 +39,7 @@ class SearchedTest(unittest.TestCase):
         shop = ["# Shop\nThe shop closes at %d:00." % n for n in range(8, 20)]
         lines = [json.dumps(x) for x in (
             dict(set="a", question="When does the museum open?", parts=[dict(answers=["9:30"], sentence="The museum opens at 9:30.")], passages=shop[:5] + [MUSEUM] + shop[5:]),
-            dict(set="a", question="When was the museum sold?", parts=None, passages=shop + [MUSEUM]))]
+            dict(set="a", question="When was the museum sold?", parts=[], passages=shop + [MUSEUM]))]
         races = [r for r in (searched.Searched(KNOWN, lines).race() for _ in range(200)) if r]
         counts = {}
         for r in races:

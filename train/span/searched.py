@@ -14,7 +14,7 @@ from .words import MAX_QUESTION
 PASSAGES = 7  # of a race at most
 UNANSWERED = .12  # of the races
 FIRST = 8  # half of the races take wrong passages from the first of these
-WORD, SPACE = re.compile(r"\w+"), re.compile(r"\s")
+WORD, BEFORE, AFTER = re.compile(r"\w+"), re.compile(r"[^\w\n]*$"), re.compile(r"[^\w\n]*")
 
 
 def place(text, sentence):
@@ -25,8 +25,7 @@ def place(text, sentence):
         return None
     m = re.search(r"(?<!\w)" + r"\W+".join(words) + r"(?!\w)", text)
     if m:
-        before, after = SPACE.split(text[:m.start()])[-1], SPACE.split(text[m.end():])[0]
-        return m.start() - len(before), m.end() + len(after)
+        return m.start() - len(BEFORE.search(text[:m.start()]).group()), m.end() + len(AFTER.match(text[m.end():]).group())
     begin = 0
     for line in text.split("\n"):
         here = iter(WORD.findall(line))

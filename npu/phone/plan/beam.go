@@ -27,6 +27,7 @@ func (p Problem) beam() []int {
 		first.rest += p.least(s%n, s/n)
 	}
 	list, next := []partial{first}, []partial(nil)
+	var order []int // indices of next, which are faster to sort
 	for s := -n; s < p.steps(); s++ { // the first n decide which blocks switch before the first chunk
 		j, c := (s+n)%n, (s+n)/n-1
 		next = next[:0]
@@ -46,14 +47,20 @@ func (p Problem) beam() []int {
 			}
 			next = append(next, p.switched(q, j, c+1))
 		}
+		order = order[:0]
 		for i := range next {
 			next[i].bound = p.bound(next[i], s+1)
+			order = append(order, i)
 		}
-		slices.SortStableFunc(next, func(a, b partial) int {
-			return cmp.Or(cmp.Compare(a.bound, b.bound), cmp.Compare(a.compute+a.unloaded, b.compute+b.unloaded))
+		slices.SortFunc(order, func(i, j int) int {
+			a, b := &next[i], &next[j]
+			return cmp.Or(cmp.Compare(a.bound, b.bound), cmp.Compare(a.compute+a.unloaded, b.compute+b.unloaded), cmp.Compare(i, j))
 		})
-		next = slices.CompactFunc(next, same)
-		list = append(list[:0], next[:min(p.width(), len(next))]...)
+		order = slices.CompactFunc(order, func(i, j int) bool { return same(&next[i], &next[j]) })
+		list = list[:0]
+		for _, i := range order[:min(p.width(), len(order))] {
+			list = append(list, next[i])
+		}
 	}
 	return list[0].at
 }
@@ -85,7 +92,7 @@ func (p Problem) bound(q partial, step int) time.Duration {
 }
 
 // same reports whether two schedules that have come equally far go on alike.
-func same(a, b partial) bool {
+func same(a, b *partial) bool {
 	if a.bound != b.bound || a.compute != b.compute || a.load != b.load || a.rest != b.rest || a.unloaded != b.unloaded {
 		return false
 	}
@@ -98,7 +105,7 @@ func same(a, b partial) bool {
 }
 
 // ready returns when the block can go on: 0 on G¹; on G² no earlier than its turn.
-func (q partial) ready(block int) time.Duration {
+func (q *partial) ready(block int) time.Duration {
 	if q.loaded[block] == 0 {
 		return 0
 	}

@@ -68,6 +68,7 @@ type Decoder struct {
 	end        tandem.Token    // after the last part
 
 	answer []tandem.Token
+	masses []float64 // for output, which fills it anew each time
 }
 
 // New reads the first part of the question in each passage. The others are read when an answer comes to them, so that its
@@ -238,12 +239,15 @@ func (d *Decoder) output(answer []tandem.Token) decoder.Output {
 	if n == len(d.clauses) {
 		return muted(d.end)
 	}
-	p := make([]float64, d.cfg.Tokenizer.Size())
-	h := d.parts[n].next(p, prefix)
+	if d.masses == nil {
+		d.masses = make([]float64, d.cfg.Tokenizer.Size())
+	}
+	clear(d.masses)
+	h := d.parts[n].next(d.masses, prefix)
 	if math.IsInf(h, -1) {
 		return muted(d.cutOff(n, prefix))
 	}
-	return decoder.Output{Dist: aggregator.Nucleus(p, d.cfg.TopP, d.cfg.MaxSupport), H: tandem.FixedOf(h)}
+	return decoder.Output{Dist: aggregator.Nucleus(d.masses, d.cfg.TopP, d.cfg.MaxSupport), H: tandem.FixedOf(h)}
 }
 
 // muted is the output of a side that has no say.

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"tandem/internal/cputime"
 )
 
 // A vertical bar marks each end of a sentence.
@@ -73,12 +75,14 @@ func TestEndsAreLinear(t *testing.T) {
 		"late start": strings.Repeat(" ", 1<<22) + strings.Repeat("B. ", 1<<20),
 	} {
 		done := make(chan []int, 1)
+		ctx, stop := cputime.WithLimit(t.Context(), time.Minute)
 		go func() { done <- Ends(text) }()
 		select {
 		case <-done:
-		case <-time.After(time.Minute):
-			t.Errorf("%s: the ends of %d bytes took more than a minute", name, len(text))
+		case <-ctx.Done():
+			t.Errorf("%s: the ends of %d bytes took more than a minute of the processor", name, len(text))
 		}
+		stop()
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/internal/cputime"
 	"tandem/internal/llamacpp"
 	"tandem/lora"
 	"tandem/model"
@@ -107,7 +108,7 @@ func MeasureAdapters(ctx context.Context, m *model.Model, o AdapterOptions) (Ada
 		return r, errors.New("--rank, --runs and --steps must be 1 or more, and prompt and steps fit into the model's context")
 	}
 	b := adapterBench{m: m, o: o, timer: timer{wall: o.Threads != 1}, made: map[string]*lora.Adapter{}}
-	if _, ok := processorTime(); !ok {
+	if _, ok := cputime.Spent(); !ok {
 		b.wall = true
 	}
 	if r.Clock = "processor"; b.wall {
@@ -140,10 +141,10 @@ type timer struct{ wall bool }
 
 // time returns how long f takes.
 func (b timer) time(f func() error) (time.Duration, error) {
-	before, _ := processorTime()
+	before, _ := cputime.Spent()
 	begun := time.Now()
 	err := f()
-	after, _ := processorTime()
+	after, _ := cputime.Spent()
 	if b.wall {
 		return time.Since(begun), err
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/internal/cputime"
 	"tandem/model"
 	"tandem/npu"
 )
@@ -50,7 +51,7 @@ func (o Options) Check() error {
 func (o Options) clock() func() time.Duration {
 	if o.Processor {
 		return func() time.Duration {
-			t, _ := processorTime()
+			t, _ := cputime.Spent()
 			return t
 		}
 	}
@@ -90,7 +91,7 @@ type Result struct {
 
 // Measure measures the model as the options say.
 func Measure(ctx context.Context, m *model.Model, o Options) (Report, error) {
-	if _, ok := processorTime(); o.Processor && (o.Threads != 1 || !m.Processor() || !ok) {
+	if _, ok := cputime.Spent(); o.Processor && (o.Threads != 1 || !m.Processor() || !ok) {
 		return Report{}, errors.New("--processor-time needs --threads 1, this machine's processor and a Unix system")
 	}
 	now := o.clock()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/internal/cputime"
 	"tandem/internal/llamacpp"
 	"tandem/lora/streams"
 	"tandem/model"
@@ -45,7 +46,7 @@ func MeasureStreams(ctx context.Context, m *model.Model, o StreamOptions) (r Str
 	}
 	r = StreamReport{Device: m.Device(), Clock: "wall", Streams: o.Streams, Prompt: o.Prompt}
 	b := &streamBench{m: m, o: o, prompt: anyTokens(m.Config().Vocab, 0, o.Prompt), timer: timer{wall: o.Threads != 1}}
-	if _, ok := processorTime(); !ok {
+	if _, ok := cputime.Spent(); !ok {
 		b.wall = true
 	}
 	if !b.wall {

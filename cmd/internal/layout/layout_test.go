@@ -52,7 +52,7 @@ var rules = []struct{ packages, imports string }{
 	{"lab/quality", "tandem lab/answers node decoder/... retrieval/... aggregator model/... models internal/refusal"},
 	{"lab/answers", "tandem node decoder/... retrieval/... aggregator model/... models internal/refusal"},
 	{"lab/soak", "netem examples"}, // it knows the programs by what they print
-	{"lab/engine", "tandem lora/... model/... npu/... internal/llamacpp"},
+	{"lab/engine", "tandem lora/... model/... npu/... internal/cputime internal/llamacpp"},
 	{"lab/...", "tandem"},
 
 	// A live side. It knows no search engine, only what it needs of one.
@@ -112,6 +112,7 @@ var rules = []struct{ packages, imports string }{
 	{"examples", ""},
 	{"train/...", "retrieval/..."},
 	{"internal/atomicfile", ""},
+	{"internal/cputime", ""},
 	{"internal/filelock", ""},
 	{"internal/lazyregexp", ""},
 	{"internal/meter", ""},

@@ -3,11 +3,15 @@ package documents
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
 	"tandem/retrieval/internal/blocks/blockstest"
 )
+
+// The variable names a folder in which the tests of several packages share the compiled code of PDFium.
+func init() { SetPDFium(os.Getenv("TANDEM_TEST_PDFIUM"), nil) }
 
 // show writes a document, one block on each line.
 func show(d Document) string { return blockstest.Show(d) }

@@ -21,8 +21,12 @@ import (
 	"pgregory.net/rapid"
 
 	"tandem/internal/atomicfile"
+	"tandem/retrieval/documents"
 	"tandem/retrieval/passages"
 )
+
+// The variable names a folder in which the tests of several packages share the compiled code of PDFium.
+func init() { documents.SetPDFium(os.Getenv("TANDEM_TEST_PDFIUM"), nil) }
 
 func writeFile(t testing.TB, path, text string) {
 	t.Helper()

@@ -19,7 +19,8 @@ import (
 	"github.com/klippa-app/go-pdfium/requests"
 )
 
-// TestMain keeps the compiled code of PDFium in a folder for the fuzzer's processes too.
+// TestMain keeps the compiled code of PDFium in a folder for the fuzzer's processes too. If the variable names a folder, the tests
+// of several packages share it.
 func TestMain(m *testing.M) {
 	const folder = "TANDEM_TEST_PDFIUM"
 	code := func() int {

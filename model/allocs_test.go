@@ -13,9 +13,10 @@ import (
 // In steady state, Forward allocates twice per token: the logits and the slice of them, which the caller keeps.
 // ForwardInto reuses the caller's memory and does not allocate.
 func TestTokensAllocateOnlyTheirLogits(t *testing.T) {
-	for _, threads := range []int{1, 2} {
-		for _, typ := range npu.DTypes {
-			m := variant(t, tinymodel.Spec{Type: typ, Dim: 256, FF: 2048}, threads, 1, 8)
+	for _, typ := range npu.DTypes {
+		file := tinymodel.GGUF(tinymodel.Spec{Type: typ, Dim: 256, FF: 2048})
+		for _, threads := range []int{1, 2} {
+			m := opened(t, file, threads, []int{1, 8})
 			s := m.NewSeq()
 			forward(t, m, Input{Seq: s, Tokens: pattern(5)})
 			row := []Input{{Seq: s, Tokens: pattern(1)}}

@@ -24,26 +24,23 @@ import (
 // variant opens the model of a Spec with the given number of threads and chunk sizes.
 func variant(t testing.TB, s tinymodel.Spec, threads int, chunks ...int) *Model {
 	t.Helper()
-	f, err := gguf.Parse("test", tinymodel.GGUF(s))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := load(f, native.New(threads), chunks)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { m.Close() })
-	return m
+	return opened(t, tinymodel.GGUF(s), threads, chunks)
 }
 
 // variantQ80 is variant with keys and values in Q8_0.
 func variantQ80(t testing.TB, s tinymodel.Spec, threads int, chunks ...int) *Model {
 	t.Helper()
-	f, err := gguf.Parse("test", tinymodel.GGUF(s))
+	return opened(t, tinymodel.GGUF(s), threads, chunks, KVCache(npu.CacheQ8_0))
+}
+
+// opened opens a file as variant does: to write one takes longer than to open it several times.
+func opened(t testing.TB, file []byte, threads int, chunks []int, more ...Option) *Model {
+	t.Helper()
+	f, err := gguf.Parse("test", file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := load(f, native.New(threads), chunks, KVCache(npu.CacheQ8_0))
+	m, err := load(f, native.New(threads), chunks, more...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,8 +77,9 @@ func TestLogitsDependOnTokensAlone(t *testing.T) {
 		{Type: npu.Q8_0, Layers: 3, Dim: 64, FF: 96, Arch: "lfm2"},
 	} {
 		t.Run(fmt.Sprintf("%v", spec.Type), func(t *testing.T) {
-			reference := variant(t, spec, 1, 1) // one row at a time, one thread
-			models := []*Model{variant(t, spec, 1, 1, 8), variant(t, spec, 3, 5), variant(t, spec, 2, chunkSizes...)}
+			file := tinymodel.GGUF(spec)
+			reference := opened(t, file, 1, []int{1}) // one row at a time, one thread
+			models := []*Model{opened(t, file, 1, []int{1, 8}), opened(t, file, 3, []int{5}), opened(t, file, 2, chunkSizes)}
 			rapid.Check(t, func(t *rapid.T) {
 				m := models[rapid.IntRange(0, len(models)-1).Draw(t, "model")]
 				checkIndependence(t, reference, m)
@@ -98,8 +96,9 @@ func TestLogitsDependOnTokensAloneInQ80(t *testing.T) {
 		{Type: npu.Q8_0, Layers: 2, Dim: 128, FF: 64, Arch: "lfm2"},
 	} {
 		t.Run(spec.Arch, func(t *testing.T) {
-			reference := variantQ80(t, spec, 1, 1)
-			models := []*Model{variantQ80(t, spec, 1, 1, 8), variantQ80(t, spec, 2, chunkSizes...)}
+			file, q80 := tinymodel.GGUF(spec), KVCache(npu.CacheQ8_0)
+			reference := opened(t, file, 1, []int{1}, q80)
+			models := []*Model{opened(t, file, 1, []int{1, 8}, q80), opened(t, file, 2, chunkSizes, q80)}
 			rapid.Check(t, func(t *rapid.T) {
 				checkIndependence(t, reference, models[rapid.IntRange(0, 1).Draw(t, "model")])
 			})

@@ -18,18 +18,20 @@ import (
 func TestTreesEqualPlainDecoding(t *testing.T) {
 	spec := tinymodel.Spec{Type: npu.Q8_0, Layers: 2, Dim: 64, FF: 96, Heads: 4, KVHeads: 2, HeadDim: 32}
 	t.Run("f16", func(t *testing.T) {
-		treesEqualPlain(t, variant(t, spec, 1, 1), []*Model{variant(t, spec, 1, 8), variant(t, spec, 2, chunkSizes...)})
+		treesEqualPlain(t, tinymodel.GGUF(spec))
 	})
 	t.Run("convolutions", func(t *testing.T) {
 		spec := tinymodel.Spec{Type: npu.Q8_0, Layers: 3, Dim: 64, FF: 96, Arch: "lfm2"}
-		treesEqualPlain(t, variant(t, spec, 1, 1), []*Model{variant(t, spec, 1, 8), variant(t, spec, 2, chunkSizes...)})
+		treesEqualPlain(t, tinymodel.GGUF(spec))
 	})
 	t.Run("q8_0", func(t *testing.T) {
-		treesEqualPlain(t, variantQ80(t, spec, 1, 1), []*Model{variantQ80(t, spec, 1, 8), variantQ80(t, spec, 2, chunkSizes...)})
+		treesEqualPlain(t, tinymodel.GGUF(spec), KVCache(npu.CacheQ8_0))
 	})
 }
 
-func treesEqualPlain(t *testing.T, plain *Model, models []*Model) {
+func treesEqualPlain(t *testing.T, file []byte, more ...Option) {
+	plain := opened(t, file, 1, []int{1}, more...)
+	models := []*Model{opened(t, file, 1, []int{8}, more...), opened(t, file, 2, chunkSizes, more...)}
 	rapid.Check(t, func(t *rapid.T) {
 		m := models[rapid.IntRange(0, 1).Draw(t, "model")]
 		token := rapid.Map(rapid.IntRange(0, 250), func(i int) tandem.Token { return tandem.Token(i) })

@@ -3,10 +3,17 @@
 package lazyregexp
 
 import (
+	"os"
 	"regexp"
 	"sync"
 	"testing"
 )
+
+// AsProgram is a variable of the environment. With it, a test binary is a program, which compiles its expressions when it needs
+// them.
+const AsProgram = "TANDEM_TEST_RUN_AS_PROGRAM"
+
+var atOnce = testing.Testing() && os.Getenv(AsProgram) == ""
 
 // Regexp is a regular expression that is compiled when it is first used. Its methods are those of regexp.Regexp, and may be
 // called at the same time.
@@ -18,7 +25,7 @@ type Regexp struct {
 // New returns a regular expression that is compiled later.
 func New(expr string) *Regexp {
 	r := &Regexp{expr, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
-	if testing.Testing() {
+	if atOnce {
 		r.compiled()
 	}
 	return r

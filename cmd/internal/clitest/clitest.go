@@ -14,14 +14,13 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+
+	"tandem/internal/lazyregexp"
 )
 
-// runAsProgram is set for processes in which the test binary is to be the program.
-const runAsProgram = "TANDEM_TEST_RUN_AS_PROGRAM"
-
-// Main is for TestMain. It runs the tests, or the program's main in a process that Home started.
+// Main is for TestMain. It runs the tests, or the program's main in a process that Home started, which has lazyregexp.AsProgram set.
 func Main(m *testing.M, main func()) {
-	if os.Getenv(runAsProgram) != "" {
+	if os.Getenv(lazyregexp.AsProgram) != "" {
 		main()
 	}
 	code := m.Run()
@@ -74,7 +73,7 @@ func NewHome(t *testing.T) Home { return Home{t, t.TempDir()} }
 
 // Env returns the environment of a program in this home: that of the test without any settings of Tandem, and more.
 func (h Home) Env(more ...string) []string {
-	env := []string{runAsProgram + "=1", "HOME=" + h.Dir}
+	env := []string{lazyregexp.AsProgram + "=1", "HOME=" + h.Dir}
 	for _, kv := range os.Environ() {
 		if name, _, _ := strings.Cut(kv, "="); name != "HOME" && !strings.HasPrefix(name, "XDG_") && !strings.HasPrefix(name, "TANDEM_") {
 			env = append(env, kv)

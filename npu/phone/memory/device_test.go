@@ -618,8 +618,8 @@ func TestProgramsThatAreGone(t *testing.T) {
 	}
 	_, before := d.Layout()
 	programs = slices.Clone(programs[2:4])
-	runtime.GC()
 	for !d.programsFreed.Load() { // the cleanups run on their own
+		runtime.GC()
 		runtime.Gosched()
 	}
 	if _, err := step(programs, width); err != nil {

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -468,14 +469,25 @@ func TestKill(t *testing.T) {
 	}
 	dir := t.TempDir()
 	x := open(t, dir)
-	random := rand.New(rand.NewPCG(1, 2))
+	random, written := rand.New(rand.NewPCG(1, 2)), false
 	for range 6 {
 		c := exec.Command(os.Args[0], "-test.run=^TestKill$")
 		c.Env = append(os.Environ(), "TANDEM_TEST_KILL_DIR="+dir)
+		out, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(50+random.IntN(250)) * time.Millisecond)
+		rounds := bufio.NewScanner(out)
+		for n := range 1 + random.IntN(4) {
+			if !rounds.Scan() {
+				t.Fatal("the process ended by itself")
+			}
+			written = written || n > 0
+		}
+		time.Sleep(time.Duration(random.IntN(50)) * time.Millisecond)
 		c.Process.Kill()
 		c.Wait()
 		// Every write of that process changed all three files alike.
@@ -487,7 +499,7 @@ func TestKill(t *testing.T) {
 		for _, h := range hits {
 			texts[h.Text] = true
 		}
-		if len(hits) != 0 && (len(hits) != 3 || len(texts) != 1) {
+		if (written || len(hits) != 0) && (len(hits) != 3 || len(texts) != 1) {
 			t.Fatalf("half a write: %d hits, %v", len(hits), texts)
 		}
 	}
@@ -497,10 +509,12 @@ func TestKill(t *testing.T) {
 	finds(t, x, "walnut", "a.txt")
 }
 
+// killedWriter prints a line when each round of its writing begins.
 func killedWriter(t *testing.T, dir string) {
 	x := open(t, dir)
 	docs := filepath.Join(dir, "..", "docs")
 	for round := 0; ; round++ {
+		fmt.Println(round)
 		for _, name := range []string{"a.txt", "b.txt", "c.txt"} {
 			writeFile(t, filepath.Join(docs, name), fmt.Sprintf("round %d of process %d", round, os.Getpid()))
 		}

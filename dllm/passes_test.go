@@ -72,9 +72,13 @@ func ofKind(t *testing.T, kind string) *model.Model {
 // What follows an answer is the same to the bit as computed from nothing, whatever was appended, rolled back and interrupted
 // before: within a block, at its edges, and over several.
 func TestPassesDependOnTheTextAlone(t *testing.T) {
+	seeds := uint64(6)
+	if testing.Short() {
+		seeds = 1
+	}
 	for _, arch := range []string{"llada", "dream", "dream with a causal prompt"} {
 		m := ofKind(t, arch)
-		for seed := range uint64(6) {
+		for seed := range seeds {
 			rng := rand.New(rand.NewPCG(seed, 1))
 			before := prompt(1 + rng.IntN(40))
 			p, seq := NewPasses(m), m.NewSeq()

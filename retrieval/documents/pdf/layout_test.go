@@ -124,7 +124,10 @@ func TestDrawn(t *testing.T) {
 
 // The layout of a page with very many lines takes no more than its share of time and memory.
 func TestLayoutIsBounded(t *testing.T) {
-	const n = 1 << 17
+	n := 1 << 17
+	if testing.Short() {
+		n = 1 << 11
+	}
 	for name, place := range map[string]func(i int) (x, y float64, joined bool){
 		"lines":                  func(i int) (float64, float64, bool) { return 0, float64(-12 * i), false },
 		"one line":               func(i int) (float64, float64, bool) { return float64(20 * i), 0, i > 0 },

@@ -27,7 +27,7 @@ func (p Problem) beam() []int {
 		first.rest += p.least(s%n, s/n)
 	}
 	list, next := []partial{first}, []partial(nil)
-	var order []int // indices of next, which are faster to sort
+	var order []int                   // indices of next, which are faster to sort
 	for s := -n; s < p.steps(); s++ { // the first n decide which blocks switch before the first chunk
 		j, c := (s+n)%n, (s+n)/n-1
 		next = next[:0]

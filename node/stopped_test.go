@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -65,4 +66,32 @@ func stopAndGoOn(t *testing.T, placement tandem.Placement, require, gone bool) {
 	if waited := alone.Sub(wentOn); gone && !require && (waited < DefaultPatience.Silent/2 || waited > 2*DefaultPatience.Silent) {
 		t.Errorf("alone %v after the program went on", waited)
 	}
+}
+
+// Whoever has enough at the answer's last token does not wait for the cloud's list of its documents, so the cloud was not lost.
+func TestEnoughAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 5, false)
+		want := plain(cfg)
+		cfg.Self = tandem.Device
+		c := &cable{t: t, cfg: cfg, delay: 10 * time.Millisecond, takes: 30 * time.Millisecond, rng: rand.New(rand.NewPCG(5, 3))}
+		c.cfg.Self = tandem.Cloud
+		ctx, stop := context.WithCancelCause(t.Context())
+		defer stop(nil)
+		n := 0
+		a := newDeviceSession(ctx, cfg, silence{}, func(Token) {
+			if n++; n == len(want) {
+				stop(ErrEnough)
+			}
+		})
+		a.log = slog.New(slog.DiscardHandler)
+		defer a.stop()
+		a.reach(DefaultPatience, lone(c.open))
+		err := a.run(c.producer(tandem.Device, 30*time.Millisecond))
+		answer := a.finish()
+		c.hangUp()
+		if err != nil || len(answer.Tokens) != len(want) || answer.Pair.Together == 0 || len(answer.Remarks) > 0 {
+			t.Errorf("%v: %d tokens of %d, %d together, remarks %q", err, len(answer.Tokens), len(want), answer.Pair.Together, answer.Remarks)
+		}
+	})
 }

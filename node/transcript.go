@@ -83,7 +83,7 @@ func (a *deviceAnswer) finish() Answer {
 		}
 		a.exchange.Close()
 	}
-	if !a.sourcesKnown && !a.alone && a.failure == nil && a.answer.Pair.Together > 0 {
+	if !a.sourcesKnown && !a.alone && a.failure == nil && a.ctx.Err() == nil && a.answer.Pair.Together > 0 {
 		a.remark("the cloud was lost at the end of the answer, before it said where its part is from")
 	}
 	a.dropOther("the answer is complete")

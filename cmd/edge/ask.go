@@ -18,7 +18,7 @@ import (
 )
 
 type askCmd struct {
-	Question []string `arg:"" optional:"" help:"The question. Default: standard input."`
+	Question []string `arg:"" optional:"" help:"The question. Default, and for a last argument \"-\": standard input."`
 	textFlags
 	showFlags `group:"Output:"`
 	answerFlags
@@ -38,6 +38,7 @@ func (c *askCmd) Help() string {
   edge ask --sample --rtt 300ms "When does the harbour museum open?"
   edge ask --local-only "Where do I keep the spare key?"
   edge ask --json "What did we decide?" | jq .answer
+  edge ask - < question.txt
   edge ask -q --fail-unknown "Who owns the marina?" || echo "Nobody knows."
   edge ask --model qwen2.5:0.5b "What did we decide?"   after: edge models pull qwen2.5:0.5b
 
@@ -103,7 +104,7 @@ func (c *askCmd) Run(a *cli.App) (err error) {
 const maxText = prompt.MaxBytes
 
 // text returns the text that the flags give, which errors call what it is for, the arguments as one text or, without
-// any of these, standard input.
+// any of these, standard input. Standard input also stands in for a last argument "-".
 func (f textFlags) text(a *cli.App, what string, args []string) (string, error) {
 	given := 0
 	for _, is := range []bool{len(args) > 0, f.Prompt != "", f.File != ""} {
@@ -124,17 +125,21 @@ func (f textFlags) text(a *cli.App, what string, args []string) (string, error) 
 		if text, err = readText(file); err != nil {
 			return "", fmt.Errorf("%s: %w", f.File, err)
 		}
-	case given == 0, f.File == "-":
-		var err error
-		if text, err = interruptible(a, func() (string, error) { return typedText(what) }); err != nil {
+	case given == 0, f.File == "-", endsInDash(args):
+		typed, err := interruptible(a, func() (string, error) { return typedText(what) })
+		if err != nil {
 			return "", fmt.Errorf("read the %s: %w", what, err)
 		}
+		text = strings.TrimSpace(strings.TrimSuffix(text, "-")) + "\n" + typed
 	}
 	if text = strings.TrimSpace(text); text == "" {
 		return "", fmt.Errorf("the %s is empty", what)
 	}
 	return text, nil
 }
+
+// endsInDash reports whether the last argument stands for standard input. Others do not: they may be a minus.
+func endsInDash(args []string) bool { return len(args) > 0 && args[len(args)-1] == "-" }
 
 // typedText reads standard input. Of a terminal it reads one line, and asks for it.
 func typedText(what string) (string, error) {

@@ -34,13 +34,23 @@ func TestSpeed(t *testing.T) {
 	}
 }
 
-// The file - is standard input.
+// The file - is standard input, and so is a last argument -. Another one may be a minus.
 func TestQuestionFromStandardInput(t *testing.T) {
 	h := newHome(t)
-	cmd := h.Command(t.Context(), "ask", "-q", "-f", "-")
-	cmd.Stdin = strings.NewReader("When does the harbour museum open?\n")
-	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), cloudKnows) {
-		t.Errorf("%v: %s", err, out)
+	for _, c := range []struct {
+		args []string
+		in   string
+	}{
+		{[]string{"-f", "-"}, "When does the harbour museum open?\n"},
+		{[]string{"-"}, "When does the harbour museum open?\n"},
+		{[]string{"When does", "-"}, "the harbour museum open?\n"},
+		{[]string{"-", "When does the harbour museum open?"}, "Who owns the marina?"},
+	} {
+		cmd := h.Command(t.Context(), append([]string{"ask", "-q"}, c.args...)...)
+		cmd.Stdin = strings.NewReader(c.in)
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), cloudKnows) {
+			t.Errorf("%q: %v: %s", c.args, err, out)
+		}
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 )
 
 type replyCmd struct {
-	Words []string `arg:"" name:"conversation" optional:"" help:"The conversation, with a line NAME: TEXT for each message. Default: standard input."`
+	Words []string `arg:"" name:"conversation" optional:"" help:"The conversation, with a line NAME: TEXT for each message. Default, and for a last argument \"-\": standard input."`
 	textFlags
 	showFlags           `group:"Output:"`
 	Streams             int     `help:"How many replies to write at once, 1 to 16. Near-duplicates are left out." default:"8"`

@@ -14,7 +14,7 @@ import (
 )
 
 type rewriteCmd struct {
-	Words []string `arg:"" name:"text" optional:"" help:"The text. Default: standard input."`
+	Words []string `arg:"" name:"text" optional:"" help:"The text. Default, and for a last argument \"-\": standard input."`
 	textFlags
 	showFlags           `group:"Output:"`
 	Tone                string `help:"Rewrite in this tone: ${enum}." enum:",neutral,polite,formal,jovial" default:"" placeholder:"TONE"`

@@ -18,7 +18,7 @@ import (
 )
 
 type runCmd struct {
-	Words []string `arg:"" name:"prompt" optional:"" help:"The prompt. Default: standard input."`
+	Words []string `arg:"" name:"prompt" optional:"" help:"The prompt. Default, and for a last argument \"-\": standard input."`
 	textFlags
 	showFlags           `group:"Output:"`
 	modelcmd.ModelFlags `group:"Model:"`
@@ -38,7 +38,7 @@ func (c *runCmd) Help() string {
 	return `Examples:
   edge run --model qwen2.5-0.5b-instruct-q4_k_m.gguf "Write a haiku about harbours."
   edge run --model stories260K.gguf --raw "Once upon a time"
-  edge run --draft all --stats "Summarize: $(cat report.txt)"
+  edge run --draft all --stats "Summarize:" - < report.txt
   edge run --model qwen2.5-0.5b-instruct-q4_k_m --lora polite --lora summary=0.5 "Where is my parcel?"
   edge run --model llada-8b-q4_0.gguf --show-denoising "Name three harbours."
   echo "Translate to French: good morning" | edge run --model m.gguf --temperature 0.7 --seed 1

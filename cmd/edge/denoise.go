@@ -165,6 +165,7 @@ func (c *runCmd) denoise(a *cli.App, m *model.Model, device *phone.Device, promp
 		})
 	}
 	fmt.Fprintln(a.Out)
+	c.remarkCut(a, finish(w.filter, stats), m)
 	if !c.Stats && (c.SoC == "" || c.Quiet) {
 		return nil
 	}

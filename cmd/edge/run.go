@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"tandem"
@@ -52,6 +53,9 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 	if c.Quiet {
 		a.Hush()
 	}
+	if c.Model == "" && len(c.Words) > 0 && modelcmd.NamesModel(a, c.Words[0]) { // as after the run of other programs
+		return fmt.Errorf("%s is the name of a model: edge run --model %s \"…\"; for a prompt that begins so: edge run --prompt \"…\"", c.Words[0], c.Words[0])
+	}
 	prompt, err := c.text(a, "prompt", c.Words)
 	if err != nil {
 		return err
@@ -68,6 +72,9 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 	defer func() { err = errors.Join(err, m.Close()) }()
 	if c.Model == "" {
 		a.Remark("The built-in model is made for answers from documents (edge ask). For other text, take a larger one: edge models pull qwen2.5:0.5b, then --model qwen2.5:0.5b")
+	}
+	if len(c.Words) > 0 && !endsInDash(c.Words) && inputWaits() {
+		a.Remark("Standard input is not read, since there is a prompt. To add it to the prompt, end that with: -")
 	}
 	if m.Config().Diffusion && len(c.Lora) > 0 {
 		return fmt.Errorf("--lora: %s is a diffusion model, and adapters are only for models that write token by token: leave it out", m.Config().Name)
@@ -117,11 +124,22 @@ func (c *runCmd) write(a *cli.App, m *model.Model, device *phone.Device, prompt 
 		return a.JSON(out)
 	}
 	fmt.Fprintln(a.Out)
+	c.remarkCut(a, stats.Reason, m)
 	c.printStats(a, stats, sampling.Seed, device)
 	if spec != nil && c.Stats {
 		printDrafts(a, spec.Stats())
 	}
 	return nil
+}
+
+// remarkCut says that a text has not come to its end, if so, and why.
+func (c *runCmd) remarkCut(a *cli.App, reason sample.Reason, m *model.Model) {
+	switch reason {
+	case sample.ContextFull:
+		a.Remark("%s", a.Faint(fmt.Sprintf("cut: the model's context of %d tokens is full", m.Config().Context)))
+	case sample.TooLong:
+		a.Remark("%s", a.Faint(fmt.Sprintf("cut after %d tokens; --max-tokens allows more", c.MaxTokens)))
+	}
 }
 
 // finished says why a text ended, in the words of ask --json.
@@ -141,6 +159,9 @@ func (c *runCmd) stream(a *cli.App, seq *model.Seq, prompt []tandem.Token, sampl
 		defer a.Clear()
 	}
 	show := func(piece string) {
+		if text == "" && !c.Raw {
+			piece = strings.TrimLeft(piece, " \n") // some tokenizers begin each text with a space
+		}
 		if piece != "" && text == "" {
 			a.Clear()
 		}

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"tandem"
+	"tandem/cmd/internal/clitest"
 	"tandem/internal/tinymodel"
 	"tandem/model"
 	"tandem/model/gguf"
@@ -29,6 +31,61 @@ func TestRunBuiltIn(t *testing.T) {
 		_, stderr, err := h.Run(append(append([]string{"run", "-n", "2"}, strings.Fields(args)...), "Hello")...)
 		if err != nil || strings.Contains(stderr, "edge models pull qwen2.5:0.5b") != want {
 			t.Errorf("run %s: %v, %q", args, err, stderr)
+		}
+	}
+}
+
+// A model in the place where other programs' run takes it is not read as the prompt.
+func TestRunModelFirst(t *testing.T) {
+	h := newHome(t)
+	clitest.Write(t, h.Dir, "own.gguf", string(tinymodel.GGUF(tinymodel.Spec{Seed: 3})))
+	for _, name := range []string{"llama3.2", "qwen2.5:0.5b", "gemma3:4b", "gemma3n:e2b-q4_0", "hf.co/Qwen/Qwen2.5-0.5B-Instruct-GGUF", "own.gguf"} {
+		stdout, stderr, err := h.Run("run", name, "Why is the sky blue?")
+		if err == nil || stdout != "" || !strings.Contains(stderr, "edge run --model "+name+" ") {
+			t.Errorf("%s: %v, %q, %s", name, err, stdout, stderr)
+		}
+	}
+	for _, args := range [][]string{{"Note: 5b or not 5b"}, {"--prompt", "llama3.2"}, {"--model", "own.gguf", "llama3.2"}, {"ratio 4:3"}, {"go.mod"}} {
+		if _, stderr, err := h.Run(append([]string{"run", "-n", "1"}, args...)...); err != nil {
+			t.Errorf("%q: %v, %s", args, err, stderr)
+		}
+	}
+}
+
+// Text on standard input that a prompt leaves unread is noticed, and so is a text that was cut. With --quiet, nothing is said.
+func TestRunRemarks(t *testing.T) {
+	h := newHome(t)
+	clitest.Write(t, h.Dir, "own.gguf", string(tinymodel.GGUF(tinymodel.Spec{Seed: 3})))
+	for _, c := range []struct {
+		args   string
+		unread bool
+	}{{"Summarize", runtime.GOOS != "windows"}, {"Summarize -", false}, {"", false}, {"Summarize -q", false}} {
+		args := append(strings.Fields("run --model own.gguf --raw -n 2"), strings.Fields(c.args)...)
+		cmd := h.Command(t.Context(), args...)
+		in, writer, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		writer.WriteString("a report\n")
+		writer.Close()
+		var stderr strings.Builder
+		cmd.Stdin, cmd.Stderr = in, &stderr
+		err = cmd.Run()
+		in.Close()
+		said := stderr.String()
+		if err != nil || strings.Contains(said, "Standard input is not read") != c.unread || strings.Contains(said, "cut after 2 tokens") == strings.Contains(c.args, "-q") {
+			t.Errorf("run %s: %v, %s", c.args, err, said)
+		}
+	}
+}
+
+// A text begins with a word, whatever the tokenizer puts before it. A raw one goes on from the prompt.
+func TestRunBegins(t *testing.T) {
+	h := newHome(t)
+	for args, space := range map[string]bool{"--raw": true, "": false, "--json": false} {
+		stdout, stderr, err := h.Run(append(append([]string{"run", "-n", "4"}, strings.Fields(args)...), "The key of the cabin is")...)
+		if err != nil || (strings.HasPrefix(stdout, " ") || strings.Contains(stdout, `"text": " `)) != space {
+			t.Errorf("run %s: %v, %q, %s", args, err, stdout, stderr)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 
 	"tandem/cmd/internal/cli"
 	"tandem/model/gguf"
@@ -54,6 +56,18 @@ func Find(a *cli.App, name string) (string, error) {
 		return "", fmt.Errorf("no model %q: it is neither a file nor in %s; see: %s models list, or fetch it: %s models pull --help", name, dir, a.Program, a.Program)
 	}
 	return "", fmt.Errorf("there is no model file %s: see %s models list, or fetch one: %s models pull --help", name, a.Program, a.Program)
+}
+
+// tagged matches a name with its size, as other programs and models pull call models: gemma3:4b.
+var tagged = regexp.MustCompile(`^[\w.-]+:(latest|e?\d+(\.\d+)?[bm](-\S*)?)$`)
+
+// NamesModel reports whether a word is the name of a model, here or elsewhere, rather than the beginning of a text.
+func NamesModel(a *cli.App, word string) bool {
+	if _, err := hub.ParseRef(word); err == nil || tagged.MatchString(word) {
+		return true
+	}
+	path, err := Find(a, word)
+	return err == nil && strings.HasSuffix(path, ".gguf")
 }
 
 // findPulled returns the path of a model in the hub's cache.

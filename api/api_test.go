@@ -347,6 +347,11 @@ func TestStream(t *testing.T) {
 	if p, _ := at(lp, "logprob").(float64); math.Abs(p-math.Log(.5)) > 1e-9 || at(lp, "top_logprobs", 0, "token") != at(lp, "token") || at(lp, "top_logprobs", 2) != nil {
 		t.Errorf("log-probabilities: %v", lp)
 	}
+	// Without alternatives, the list of them is empty, as clients expect.
+	v := object(t, send(t, s, "POST", chatPath, ask("one", `,"logprobs":true`)))
+	if top, ok := at(v, "choices", 0, "logprobs", "content", 0, "top_logprobs").([]any); !ok || len(top) != 0 {
+		t.Errorf("without alternatives: %v", at(v, "choices", 0, "logprobs"))
+	}
 }
 
 // The chunks of an answer have one time of creation, however long it takes. Those before the last have no usage where a client asks
@@ -494,10 +499,23 @@ func TestRefusals(t *testing.T) {
 		"GET /v1/model":            "did you mean /v1/models?",
 		"GET /v1":                  "did you mean /v1/models?",
 		"POST /v1/images":          "/v1/images is not part of this API: docs/api.md lists what is",
+		"GET /models":              "did you mean /v1/models?",
+		"POST /v1/v1/responses":    "did you mean /v1/responses?",
+		"POST /v1/api/chat":        "did you mean /api/chat?",
+		"POST /v1/messages":        "use /v1/chat/completions",
+		"POST /completion":         "use /v1/completions",
+		"POST /api/pull":           "run \"models pull\"",
+		"DELETE /api/delete":       "\"models rm\"",
+		"POST /api/push":           "models are not changed over HTTP",
 	} {
 		method, path, _ := strings.Cut(request, " ")
 		w := send(t, New(paged), method, path, "{}")
-		if text, _ := at(object(t, w), "error", "message").(string); w.Code != http.StatusNotFound || !strings.Contains(text, want) {
+		v := object(t, w)
+		text, ok := at(v, "error", "message").(string)
+		if !ok {
+			text, _ = at(v, "error").(string)
+		}
+		if w.Code != http.StatusNotFound || !strings.Contains(text, want) {
 			t.Errorf("%s: %d %s, want %s", request, w.Code, w.Body, want)
 		}
 	}

@@ -28,7 +28,7 @@ type logprob struct {
 	Token   string    `json:"token"`
 	Logprob float64   `json:"logprob"`
 	Bytes   []int     `json:"bytes"`
-	Top     []logprob `json:"top_logprobs,omitempty"`
+	Top     []logprob `json:"top_logprobs,omitzero"` // empty, not missing, for a token without alternatives; those have none
 }
 
 func newLikelihoods(t *tokenizer.Tokenizer, top int) *likelihoods {
@@ -58,7 +58,7 @@ func (l *likelihoods) at(step tandem.Step) *[2]*aggregator.Local {
 // of returns the probability of a target.
 func (l *likelihoods) of(r node.Line) logprob {
 	out := l.named(r.Token, 0)
-	out.Logprob = noLogprob
+	out.Logprob, out.Top = noLogprob, []logprob{}
 	device, cloud := l.at(r.Step)[tandem.Device], l.at(r.Step)[tandem.Cloud]
 	var ids []tandem.Token
 	var p []float64

@@ -24,15 +24,44 @@ func (m *router) HandleFunc(pattern string, h http.HandlerFunc) {
 	m.ServeMux.HandleFunc(pattern, h)
 }
 
+// lacksPrefix reports whether a path is one of OpenAI's API without /v1: the client was given an address without it.
+func (m *router) lacksPrefix(path string) bool { return slices.Contains(m.paths, "/v1"+path) }
+
 // suggestion returns the path of the API that an unknown one may stand for, "" if there is none.
 func (m *router) suggestion(path string) string {
-	switch full := "/v1" + path; {
-	case slices.Contains(m.paths, full): // the client was given an address without /v1
-		return full
+	switch {
+	case m.lacksPrefix(path):
+		return "/v1" + path
 	case strings.TrimSuffix(path, "/") == "/v1":
 		return "/v1/models"
 	}
+	for _, known := range m.paths {
+		if strings.HasSuffix(path, known) { // the client added a prefix to an address that had one
+			return known
+		}
+	}
 	return spelling.Nearest(path, m.paths)
+}
+
+// otherwise says how to do here what the paths of other servers' APIs do.
+var otherwise = map[string]string{
+	"/api/pull": fetched, "/api/push": fetched, "/api/create": fetched, "/api/copy": fetched, "/api/delete": fetched,
+	"/v1/messages": "this server does not have Anthropic's API: use /v1/chat/completions",
+	"/completion":  "use /v1/completions", "/embedding": "use /v1/embeddings",
+}
+
+// fetched says where models come and go.
+const fetched = "models are not changed over HTTP: run \"models pull\" or \"models rm\", and start the server with --model"
+
+// hint says what to do instead of asking for an unknown path.
+func (m *router) hint(path string) string {
+	if text := otherwise[strings.TrimSuffix(path, "/")]; text != "" {
+		return text
+	}
+	if meant := m.suggestion(path); meant != "" {
+		return "did you mean " + meant + "?"
+	}
+	return "docs/api.md lists what is"
 }
 
 // answerUnknown answers unknown paths and methods with JSON. The page's files are no part of the API.
@@ -40,7 +69,7 @@ func answerUnknown(mux *router) http.Handler {
 	const page = "GET /"
 	known := func(r *http.Request) bool {
 		_, pattern := mux.Handler(r)
-		return pattern != "" && !(pattern == page && isAPIPath(r.URL.Path))
+		return pattern != "" && !(pattern == page && (isAPIPath(r.URL.Path) || mux.lacksPrefix(r.URL.Path)))
 	}
 	serves := func(r *http.Request) bool {
 		_, pattern := mux.Handler(r)
@@ -63,11 +92,7 @@ func answerUnknown(mux *router) http.Handler {
 				Message: fmt.Sprintf("%s is for %s, not %s", r.URL.Path, strings.Join(allowed, " and "), r.Method)})
 			return
 		}
-		hint := "docs/api.md lists what is"
-		if path := mux.suggestion(r.URL.Path); path != "" {
-			hint = "did you mean " + path + "?"
-		}
-		failAs(w, r, notFound("%s is not part of this API: %s", r.URL.Path, hint))
+		failAs(w, r, notFound("%s is not part of this API: %s", r.URL.Path, mux.hint(r.URL.Path)))
 	})
 }
 

@@ -39,14 +39,8 @@ func Find(a *cli.App, name string) (string, error) {
 	}
 	dir, err := modelsDir(a)
 	if err == nil && filepath.Base(name) == name {
-		for _, candidate := range []string{name, name + ".gguf"} {
-			path := filepath.Join(dir, candidate)
-			if _, err := os.Stat(path); err == nil {
-				return path, nil
-			}
-		}
-		if first, _ := filepath.Glob(filepath.Join(dir, name+"-00001-of-*.gguf")); len(first) == 1 {
-			return first[0], nil
+		if path, err := findInFolder(a, dir, strings.TrimSuffix(name, ":latest")); path != "" || err != nil {
+			return path, err
 		}
 	}
 	if ref, err := hub.ParseRef(name); err == nil {
@@ -56,6 +50,35 @@ func Find(a *cli.App, name string) (string, error) {
 		return "", fmt.Errorf("no model %q: it is neither a file nor in %s; see: %s models list, or fetch it: %s models pull --help", name, dir, a.Program, a.Program)
 	}
 	return "", fmt.Errorf("there is no model file %s: see %s models list, or fetch one: %s models pull --help", name, a.Program, a.Program)
+}
+
+// findInFolder returns the path of a model in the models folder, "" if it has none of that name.
+func findInFolder(a *cli.App, dir, name string) (string, error) {
+	for _, candidate := range []string{name, name + ".gguf"} {
+		path := filepath.Join(dir, candidate)
+		if _, err := os.Stat(path); err == nil {
+			return path, nil
+		}
+		if err := leadsNowhere(path); err != nil {
+			return "", fmt.Errorf("%w: pull the model again, or remove its name: %s models rm %s", err, a.Program, nameOf(path))
+		}
+	}
+	if first, _ := filepath.Glob(filepath.Join(dir, name+"-00001-of-*.gguf")); len(first) == 1 {
+		return first[0], nil
+	}
+	return "", nil
+}
+
+// leadsNowhere returns an error if path is a link to a file that is gone, as of a model whose download was removed by hand.
+func leadsNowhere(path string) error {
+	target, err := os.Readlink(path)
+	if err != nil {
+		return nil
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return fmt.Errorf("%s leads to %s, which is gone", filepath.Base(path), target)
 }
 
 // tagged matches a name with its size, as other programs and models pull call models: gemma3:4b.

@@ -1,6 +1,7 @@
 package modelcmd
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -92,6 +93,7 @@ func modelsIn(dir string) []modelRow {
 		name := strings.TrimSuffix(filepath.Base(gguf.SplitBase(path)), ".gguf")
 		f, err := gguf.Open(path)
 		if err != nil {
+			err = cmp.Or(leadsNowhere(path), err)
 			rows = append(rows, modelRow{Name: name, Path: path, Size: sizeOf(path), Modified: modified(path), Error: err.Error()})
 			continue
 		}

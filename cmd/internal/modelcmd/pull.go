@@ -38,11 +38,14 @@ Files are stored in the hub's usual cache (HF_HOME, HF_HUB_CACHE) and linked int
 }
 
 func (c *pullCmd) Run(a *cli.App) error {
-	ref, err := hub.ParseRef(c.Model)
+	dir, err := modelsDir(a)
 	if err != nil {
 		return err
 	}
-	dir, err := modelsDir(a)
+	ref, err := hub.ParseRef(c.Model)
+	if _, e := os.Stat(c.Model); err != nil && e == nil {
+		return fmt.Errorf("%s is here already: use it with --model %s, or put it into %s to use it by its name", c.Model, c.Model, dir)
+	}
 	if err != nil {
 		return err
 	}

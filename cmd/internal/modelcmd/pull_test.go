@@ -333,3 +333,41 @@ func TestPullThroughLinkedFolders(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A name whose file is gone is said to be that, where models are listed and where it is used. Removing several models goes on behind
+// a name that is wrong.
+func TestModelsWithoutFiles(t *testing.T) {
+	a, out, _ := clitest.App(t)
+	dir, _ := modelsDir(a)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a.gguf", "b.gguf"} {
+		if err := os.WriteFile(filepath.Join(dir, name), tinymodel.GGUF(tinymodel.Spec{}), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("nowhere", filepath.Join(dir, "lost.gguf")); err != nil {
+		t.Skip(err)
+	}
+	const gone = "lost.gguf leads to nowhere, which is gone"
+	for _, name := range []string{"lost", "lost.gguf", "lost:latest"} {
+		if _, err := Find(a, name); err == nil || !strings.Contains(err.Error(), gone) || !strings.Contains(err.Error(), "edge models rm lost") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	if rows := modelsIn(dir); len(rows) != 3 || rows[2].Error != gone {
+		t.Errorf("listed as %+v", rows)
+	}
+	if path, err := Find(a, "a:latest"); err != nil || filepath.Base(path) != "a.gguf" {
+		t.Errorf("a:latest is %s (%v)", path, err)
+	}
+	file := filepath.Join(dir, "a.gguf")
+	if err := (&pullCmd{Model: file}).Run(a); err == nil || !strings.Contains(err.Error(), "--model "+file) {
+		t.Errorf("a file is pulled: error %v", err)
+	}
+	err := (&rmCmd{Names: []string{"x", "a", "y", "b:latest", "lost"}}).Run(a)
+	if left := modelsIn(dir); len(left) > 0 || err == nil || !strings.Contains(err.Error(), `"x"`) || !strings.Contains(err.Error(), `"y"`) {
+		t.Errorf("%v, left %+v\n%s", err, left, out)
+	}
+}

@@ -42,20 +42,22 @@ func (c *rmCmd) Run(a *cli.App) error {
 		return err
 	}
 	list := []removed{}
+	var errs []error
 	for _, name := range c.Names {
 		r, err := c.remove(a, dir, name)
 		if err != nil {
-			return err
+			errs = append(errs, err)
+			continue
 		}
 		list = append(list, r)
 		if !a.Globals.JSON {
 			fmt.Fprintf(a.Out, "%s: removed, %s freed\n", r.Name, cli.Bytes(r.Freed))
 		}
 	}
-	if a.Globals.JSON {
+	if a.Globals.JSON && len(errs) == 0 {
 		return a.JSON(map[string]any{"removed": list})
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 func (c *rmCmd) remove(a *cli.App, dir, name string) (removed, error) {
@@ -70,7 +72,7 @@ func (c *rmCmd) remove(a *cli.App, dir, name string) (removed, error) {
 	if filepath.Base(name) != name {
 		return r, fmt.Errorf("%s: want a name from models list; remove files elsewhere yourself", name)
 	}
-	r.Name = strings.TrimSuffix(name, ".gguf")
+	r.Name = strings.TrimSuffix(strings.TrimSuffix(name, ":latest"), ".gguf")
 	var files, others []string
 	for _, p := range paths {
 		if nameOf(p) == r.Name {

@@ -822,8 +822,20 @@ func TestOllama(t *testing.T) {
 	if at(object(t, send(t, s, "POST", "/api/show", `{"model":"reader"}`)), "model_info", "general.architecture") != "llama" {
 		t.Error("/api/show")
 	}
-	if size := at(object(t, send(t, s, "POST", "/api/show", `{"model":"reader"}`)), "details", "parameter_size"); size != "12.7M" {
-		t.Errorf("parameter_size %v", size)
+	v = object(t, send(t, s, "POST", "/api/show", `{"model":"reader"}`))
+	if at(v, "details", "parameter_size") != "12.7M" || at(v, "model_info", "general.parameter_count") != 12_709_735.0 {
+		t.Errorf("/api/show: %v", v)
+	}
+}
+
+// A compressed request is refused as what it is.
+func TestCompressedRequest(t *testing.T) {
+	s := New(config(&echo{}))
+	for encoding, want := range map[string]int{"gzip": 415, "zstd": 415, "identity": 200, "": 200} {
+		w := send(t, s, "POST", chatPath, ask("one", ""), "Content-Encoding", encoding)
+		if w.Code != want || want == 415 && !strings.Contains(w.Body.String(), "is compressed") {
+			t.Errorf("%q: %d %s", encoding, w.Code, w.Body)
+		}
 	}
 }
 

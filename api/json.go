@@ -26,6 +26,9 @@ func reply(w http.ResponseWriter, status int, v any) {
 
 // read reads a request's JSON. Fields that v lacks are ignored, as other servers do.
 func read(w http.ResponseWriter, r *http.Request, v any) error {
+	if how := r.Header.Get("Content-Encoding"); how != "" && !strings.EqualFold(how, "identity") {
+		return &Error{Status: http.StatusUnsupportedMediaType, Type: "invalid_request_error", Message: fmt.Sprintf("the request is compressed (%.40q): send it as it is", how)}
+	}
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		return err

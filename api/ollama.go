@@ -290,6 +290,9 @@ func (s *Server) ollamaShow(w http.ResponseWriter, r *http.Request) {
 	}
 	m := ollamaModel(shown)
 	info := map[string]any{"general.architecture": shown.Arch}
+	if n := shown.Parameters; n > 0 {
+		info["general.parameter_count"] = n
+	}
 	if n := shown.Context; n > 0 {
 		info[shown.Arch+".context_length"] = n
 	}

@@ -153,6 +153,9 @@ func (c *runCmd) denoise(a *cli.App, m *model.Model, device *phone.Device, promp
 	}
 	w := &denoised{app: a, m: m, live: c.ShowDenoising, quiet: a.Globals.JSON, stream: m.Tokenizer().Stream().Write, filter: sample.NewStopFilter(c.Stop)}
 	stats, err := w.generate(a, tokens, dllm.Options{Method: method, Costs: costs, MaxTokens: c.MaxTokens, Temperature: sampling.Temperature, Seed: sampling.Seed})
+	if !a.Globals.JSON && (err == nil || w.text != "") {
+		fmt.Fprintln(a.Out) // also behind a text that was interrupted
+	}
 	if err != nil {
 		return err
 	}
@@ -164,7 +167,6 @@ func (c *runCmd) denoise(a *cli.App, m *model.Model, device *phone.Device, promp
 			"finish": finished(finish(w.filter, stats)),
 		})
 	}
-	fmt.Fprintln(a.Out)
 	c.remarkCut(a, finish(w.filter, stats), m)
 	if !c.Stats && (c.SoC == "" || c.Quiet) {
 		return nil

@@ -103,6 +103,9 @@ func (c *runCmd) write(a *cli.App, m *model.Model, device *phone.Device, prompt 
 		return err
 	}
 	text, answer, stats, err := c.stream(a, m.NewSeqWith(adapter), tokens, sampling, spec)
+	if !a.Globals.JSON && (err == nil || text != "") {
+		fmt.Fprintln(a.Out) // also behind a text that was interrupted
+	}
 	if err != nil {
 		return err
 	}
@@ -123,7 +126,6 @@ func (c *runCmd) write(a *cli.App, m *model.Model, device *phone.Device, prompt 
 		}
 		return a.JSON(out)
 	}
-	fmt.Fprintln(a.Out)
 	c.remarkCut(a, stats.Reason, m)
 	c.printStats(a, stats, sampling.Seed, device)
 	if spec != nil && c.Stats {

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"tandem"
@@ -78,6 +79,57 @@ func TestRunRemarks(t *testing.T) {
 		}
 	}
 }
+
+// Ctrl-C ends the line of the text that has come, and --json says what ended it.
+func TestRunInterrupted(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a process cannot be interrupted")
+	}
+	h := newHome(t)
+	clitest.Write(t, h.Dir, "own.gguf", string(tinymodel.GGUF(tinymodel.Spec{Seed: 3, Context: 1 << 17})))
+	for _, flag := range []string{"--quiet", "--json"} {
+		cmd := h.Command(t.Context(), "run", "--model", "own.gguf", "--raw", "--draft", "off", "-n", "65536", flag, "Hello")
+		input, writer, err := os.Pipe() // what is not read is said before the first token
+		if err != nil {
+			t.Fatal(err)
+		}
+		writer.WriteString("x")
+		out, errs := &begun{at: make(chan struct{})}, &begun{at: make(chan struct{})}
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = input, out, errs
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-out.at:
+		case <-errs.at:
+		}
+		cmd.Process.Signal(os.Interrupt)
+		cmd.Wait()
+		input.Close()
+		writer.Close()
+		good := strings.HasSuffix(out.String(), "\n")
+		if flag == "--json" {
+			good = out.String() == "{\n  \"error\": \"interrupted\"\n}\n"
+		}
+		if !good || cmd.ProcessState.ExitCode() != 130 || !strings.HasSuffix(errs.String(), "edge: interrupted\n") {
+			t.Errorf("%s: %v, %q, %q", flag, cmd.ProcessState, out, errs)
+		}
+	}
+}
+
+// begun keeps what a program prints, and tells when that begins.
+type begun struct {
+	all  strings.Builder
+	at   chan struct{}
+	once sync.Once
+}
+
+func (b *begun) Write(p []byte) (int, error) {
+	b.once.Do(func() { close(b.at) })
+	return b.all.Write(p)
+}
+
+func (b *begun) String() string { return b.all.String() }
 
 // A text begins with a word, whatever the tokenizer puts before it. A raw one goes on from the prompt.
 func TestRunBegins(t *testing.T) {

@@ -118,11 +118,15 @@ func (a *App) run(chosen *kong.Context, out *kept) int {
 	errs := a.openLog()
 	err := a.sourced(chosen, needsRoom(chosen.Run(a)))
 	a.Clear()
+	interrupted := ctx.Err() != nil && errors.Is(err, context.Canceled)
+	if interrupted {
+		err = errors.New("interrupted")
+	}
 	if a.Globals.JSON && err != nil {
 		a.failure(err)
 	}
-	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		fmt.Fprintln(errs, a.Program+": interrupted")
+	if interrupted {
+		fmt.Fprintf(errs, "%s: %v\n", a.Program, err)
 		return exitInterrupted
 	}
 	return out.exit(errs, a.Program, err)

@@ -24,7 +24,7 @@ import (
 )
 
 type serveCmd struct {
-	HTTP  string        `name:"http" help:"Address to listen on." default:"127.0.0.1:7470" placeholder:"HOST:PORT"`
+	HTTP  string        `name:"http" help:"Address to listen on. Default: ${default}." default:"127.0.0.1:7470" placeholder:"HOST:PORT"`
 	Drain time.Duration `help:"How long answers may continue after Ctrl-C, SIGTERM or SIGHUP, while new questions are refused." default:"1s"`
 	server.Flags
 	answerFlags

@@ -828,6 +828,21 @@ func TestOllama(t *testing.T) {
 	}
 }
 
+// The reply to a greeting ends at a stop string, as an answer does, and has no likelihoods: an empty list, which clients go through.
+func TestGreeting(t *testing.T) {
+	cfg := config(&echo{})
+	cfg.Greeting = func(question string) (string, bool) { return "Ask about the museum.", question == "Hi" }
+	s := New(cfg)
+	v := object(t, send(t, s, "POST", chatPath, ask("Hi", `,"stop":[" mus","."],"logprobs":true`)))
+	if list, ok := at(v, "choices", 0, "logprobs", "content").([]any); at(v, "choices", 0, "message", "content") != "Ask about the" || !ok || len(list) > 0 {
+		t.Errorf("%v", v)
+	}
+	chunks, _ := events(t, send(t, s, "POST", chatPath, ask("Hi", `,"stop":"!","stream":true,"logprobs":true`)).Body)
+	if list, ok := at(chunks[1], "choices", 0, "logprobs", "content").([]any); at(chunks[1], "choices", 0, "delta", "content") != "Ask about the museum." || !ok || len(list) > 0 {
+		t.Errorf("%v", chunks[1])
+	}
+}
+
 // A compressed request is refused as what it is.
 func TestCompressedRequest(t *testing.T) {
 	s := New(config(&echo{}))

@@ -89,9 +89,9 @@ func (l *likelihoods) named(t tandem.Token, p float64) logprob {
 	return out
 }
 
-// take returns the tokens since the last call.
+// take returns the tokens since the last call: an empty list, not null, if there are none.
 func (l *likelihoods) take() []logprob {
-	out := l.all
+	out := append([]logprob{}, l.all...)
 	l.all = nil
 	return out
 }

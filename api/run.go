@@ -38,6 +38,11 @@ type outcome struct {
 func (s *Server) run(ctx context.Context, q Query, stops []string, emit func(text string, tokens []node.Token), record func(node.Line)) (outcome, error) {
 	if s.cfg.Greeting != nil {
 		if text, ok := s.cfg.Greeting(q.Text); ok {
+			filter := sample.NewStopFilter(stops)
+			text, stopped := filter.Write(text)
+			if !stopped {
+				text += filter.Flush()
+			}
 			emit(text, nil)
 			return outcome{answer: node.Answer{Text: text}, text: text, finish: "stop"}, nil
 		}

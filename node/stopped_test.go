@@ -79,7 +79,7 @@ func TestEnoughAtTheEnd(t *testing.T) {
 		ctx, stop := context.WithCancelCause(t.Context())
 		defer stop(nil)
 		n := 0
-		a := newDeviceSession(ctx, cfg, silence{}, func(Token) {
+		a := newDeviceAnswer(ctx, cfg, silence{}, func(Token) {
 			if n++; n == len(want) {
 				stop(ErrEnough)
 			}

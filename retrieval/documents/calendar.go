@@ -33,13 +33,7 @@ func parseCalendar(ctx context.Context, data []byte) (Document, error) {
 
 // read adds what a calendar has.
 func (c *calendar) read(ctx context.Context, text string) error {
-	for _, p := range properties(text) {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		c.property(p)
-	}
-	return nil
+	return properties(ctx, text, c.property)
 }
 
 // calendar makes a document of a calendar's lines.

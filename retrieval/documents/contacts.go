@@ -19,10 +19,7 @@ func parseContacts(ctx context.Context, data []byte) (Document, error) {
 	var doc Document
 	var card []property
 	begun := false
-	for _, p := range properties(text) {
-		if ctx.Err() != nil {
-			return Document{}, ctx.Err()
-		}
+	err = properties(ctx, text, func(p property) {
 		switch {
 		case p.name == "BEGIN":
 			begun, card = begun || strings.EqualFold(strings.TrimSpace(p.value), "VCARD"), nil
@@ -32,6 +29,9 @@ func parseContacts(ctx context.Context, data []byte) (Document, error) {
 		default:
 			card = append(card, p)
 		}
+	})
+	if err != nil {
+		return Document{}, err
 	}
 	if !begun {
 		return Document{}, errors.New("not an address book, despite its name (it has no BEGIN:VCARD)")

@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"context"
 	"io"
 	"mime/quotedprintable"
 	"strings"
@@ -18,18 +19,23 @@ type property struct {
 	value  string            // as in the file: parts and text still have their backslashes
 }
 
-// properties returns the lines of a calendar or an address book. It drops lines of another form.
-func properties(text string) (out []property) {
+// properties passes the lines of a calendar or an address book to do, until ctx ends. It drops lines of another form.
+func properties(ctx context.Context, text string, do func(property)) error {
+	if err := countLines(text); err != nil {
+		return err
+	}
 	var whole strings.Builder // the line with its continuations
 	flush := func() {
 		if p, ok := parseProperty(whole.String()); ok {
-			out = append(out, p)
+			do(p)
 		}
 		whole.Reset()
 	}
 	soft := false // a quoted-printable line goes on
 	for _, line := range splitLines(text) {
 		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
 		case soft:
 			whole.WriteString("\n")
 			whole.WriteString(line)
@@ -44,7 +50,7 @@ func properties(text string) (out []property) {
 		soft = soft && strings.HasSuffix(line, "=")
 	}
 	flush()
-	return out
+	return nil
 }
 
 // quoted reports whether the value of a line is in the encoding quoted-printable, as old address books have it.
@@ -52,6 +58,9 @@ func quoted(line string) bool {
 	head, _, _ := strings.Cut(line, ":")
 	return strings.Contains(strings.ToUpper(head), "QUOTED-PRINTABLE")
 }
+
+// maxParams is how many parameters of a line are read. Those of the same name are joined.
+const maxParams = 64
 
 func parseProperty(line string) (property, bool) {
 	at := valueAt(line)
@@ -63,8 +72,11 @@ func parseProperty(line string) (property, bool) {
 	if !grouped {
 		name = parts[0]
 	}
-	p := property{strings.ToUpper(strings.TrimSpace(name)), map[string]string{}, line[at+1:]}
-	for _, param := range parts[1:] {
+	p := property{name: strings.ToUpper(strings.TrimSpace(name)), value: line[at+1:]}
+	if len(parts) > 1 {
+		p.params = map[string]string{}
+	}
+	for _, param := range parts[1:min(len(parts), maxParams+1)] {
 		key, value, named := strings.Cut(param, "=")
 		if !named {
 			key, value = "TYPE", param
@@ -117,9 +129,9 @@ func (p property) fields() (out []string) {
 }
 
 // unescaped returns text without backslashes before signs; \n is a line end.
-func unescaped(s string) string {
-	return strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\N`, "\n", `\,`, ",", `\;`, ";", `\:`, ":").Replace(s)
-}
+func unescaped(s string) string { return withoutBackslashes.Replace(s) }
+
+var withoutBackslashes = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\N`, "\n", `\,`, ",", `\;`, ";", `\:`, ":")
 
 // cutFold removes a prefix in letters of either case.
 func cutFold(s, prefix string) (string, bool) {

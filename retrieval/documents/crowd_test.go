@@ -14,6 +14,7 @@ func TestTooManyLines(t *testing.T) {
 	for name, data := range map[string]string{
 		"a.txt": "a\n" + strings.Repeat("\n", 4<<20), "a.md": "a\n" + strings.Repeat("\f", 4<<20), "a.csv": "a,b\n" + strings.Repeat("\r", 4<<20), "a.eml": mail + "a" + strings.Repeat("\n", 4<<20),
 		"a.html": "<pre>" + strings.Repeat("\n", 4<<20), "b.txt": "a\u2029" + strings.Repeat("\u2029", 1<<20),
+		"a.ics": "BEGIN:VCALENDAR\n" + strings.Repeat("a:\n", 5<<18), "a.vcf": "BEGIN:VCARD\n" + strings.Repeat("a:\n", 5<<18), "a.rtf": `{\rtf1 ` + strings.Repeat(`\sect`, 5<<18),
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -27,6 +28,26 @@ func TestTooManyLines(t *testing.T) {
 		}
 	}
 	if doc, err := Parse(t.Context(), "a.txt", []byte("One.\r\n"+strings.Repeat("\r\n", maxLines-10)+"Two.")); err != nil || len(doc.Blocks) != 2 {
+		t.Errorf("%d blocks, %v", len(doc.Blocks), err)
+	}
+}
+
+// A page of nothing but tags would take fifty times its size. It is refused before that.
+func TestTooManyElements(t *testing.T) {
+	for _, tag := range []string{"<td>", "<p>", "</p>", "<br>", "<!>"} {
+		page := "<table><tr>" + strings.Repeat(tag, 7<<20/len(tag))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Parse(t.Context(), "a.html", []byte(page))
+		runtime.ReadMemStats(&after)
+		if err == nil || !strings.Contains(err.Error(), "divide it into several files") {
+			t.Errorf("%s: %v", tag, err)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > 16*uint64(len(page)) {
+			t.Errorf("%s: %d MB for %d", tag, took>>20, len(page)>>20)
+		}
+	}
+	if doc, err := Parse(t.Context(), "a.html", []byte("<p>x"+strings.Repeat("<i></i>", maxElements-10))); err != nil || len(doc.Blocks) != 1 {
 		t.Errorf("%d blocks, %v", len(doc.Blocks), err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"tandem/internal/lazyregexp"
 	"tandem/retrieval/internal/blocks"
@@ -31,7 +32,8 @@ func parseCSV(ctx context.Context, data []byte) (Document, error) {
 	}
 	var separator rune
 	if m := namedSeparator.FindStringSubmatch(text); m != nil {
-		separator, text = rune(m[1][0]), text[len(m[0]):]
+		separator, _ = utf8.DecodeRuneInString(m[1])
+		text = text[len(m[0]):]
 	} else {
 		separator = findSeparator(text)
 	}
@@ -43,7 +45,7 @@ func parseCSV(ctx context.Context, data []byte) (Document, error) {
 }
 
 // namedSeparator matches a first line that names the separator, as Excel reads it. Some programs put it in quotation marks.
-var namedSeparator = lazyregexp.New(`^(?i:"?sep=([,;:|\t ^~!#])"?)[ ,;]*\r?(?:\n|$)`)
+var namedSeparator = lazyregexp.New(`^(?i:"?sep=([^\pL\pN\s"\x{FFFD}]|[\t ])"?)[ ,;]*\r?(?:\n|$)`)
 
 // sheetDocument returns the document in the rows of a sheet, which may hold several tables and lines around them.
 func sheetDocument(rows [][]string) (doc Document) {

@@ -45,7 +45,11 @@ func htmlDocument(ctx context.Context, utf []byte) (Document, error) {
 	if bytes.Contains(utf[:min(len(utf), 1024)], []byte("http://www.w3.org/1999/xhtml")) {
 		utf = emptyElement.ReplaceAll(utf, []byte("<$1$2></$1>"))
 	}
-	root, err := html.Parse(contextReader{ctx, bytes.NewReader(withoutFormatting(ctx, utf))})
+	plain, err := withoutFormatting(ctx, utf)
+	if err != nil {
+		return Document{}, err
+	}
+	root, err := html.Parse(contextReader{ctx, bytes.NewReader(plain)})
 	switch {
 	case ctx.Err() != nil:
 		return Document{}, ctx.Err()
@@ -72,17 +76,28 @@ var formatting = map[atom.Atom]string{
 	atom.Small: "span", atom.Strong: "span", atom.Tt: "span", atom.U: "span", atom.S: "del", atom.Strike: "del",
 }
 
+// maxElements bounds the elements of a page, with its comments: each takes a few hundred bytes, however short it is.
+const maxElements = 1 << 19
+
+var errManyElements = fmt.Errorf("it has more than %d elements: divide it into several files", maxElements)
+
 // withoutFormatting returns a page with elements that end with their paragraph in the place of formatting.
-func withoutFormatting(ctx context.Context, utf []byte) []byte {
+func withoutFormatting(ctx context.Context, utf []byte) ([]byte, error) {
 	var out bytes.Buffer
-	z := html.NewTokenizer(contextReader{ctx, bytes.NewReader(utf)})
+	z, elements := html.NewTokenizer(contextReader{ctx, bytes.NewReader(utf)}), 0
 	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
 		begin := out.Len()
 		out.Write(z.Raw())
-		if kind != html.StartTagToken && kind != html.EndTagToken && kind != html.SelfClosingTagToken {
+		if kind == html.TextToken {
 			continue
 		}
 		t := z.Token()
+		if kind != html.EndTagToken || t.DataAtom == atom.P || t.DataAtom == atom.Br { // the end of either may begin one
+			elements++
+		}
+		if elements > maxElements {
+			return nil, errManyElements
+		}
 		name := formatting[t.DataAtom]
 		if name == "" {
 			continue
@@ -97,7 +112,7 @@ func withoutFormatting(ctx context.Context, utf []byte) []byte {
 			out.WriteString("<" + name + ">")
 		}
 	}
-	return out.Bytes()
+	return out.Bytes(), nil
 }
 
 // contextReader reads until a context ends.

@@ -70,6 +70,10 @@ func TestParsersAreLinear(t *testing.T) {
 		"justified lines": {"a.txt", func() []byte {
 			return []byte(many("one two three  four five six seven eight nine ten eleven twelve\n", 1<<16))
 		}},
+		"a long form of numbers, xlsx": {"a.xlsx", longForm},
+		"parameters of a line, ics": {"a.ics", func() []byte {
+			return []byte("BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:x\nATTENDEE" + many(";A", 1<<20) + ":\nEND:VEVENT\n")
+		}},
 		"deeper and deeper":     {"a.txt", deeper},
 		"a long definition":     {"a.md", func() []byte { return []byte("Term\n: one\n" + many("  two\n", 3<<18)) }},
 		"one cue, subtitles":    {"a.srt", func() []byte { return []byte("00:01,000 --> 00:02,000\n" + many("<i>word</i> ", 1<<19)) }},
@@ -146,6 +150,13 @@ func notesInNotes() []byte {
 		b.WriteString(strings.Repeat(" ", i) + ".. note::\n\n")
 	}
 	return []byte(b.String() + strings.Repeat(" ", 1<<10) + "Deep.\n")
+}
+
+// longForm returns a workbook with many numbers in a long form.
+func longForm() []byte {
+	return officetest.Zip("xl/workbook.xml", `<workbook><sheet name="x" id="r"/></workbook>`, "xl/_rels/workbook.xml.rels", `<R><Relationship Id="r" Target="s.xml"/></R>`,
+		"xl/styles.xml", `<s><numFmt numFmtId="200" formatCode="`+strings.Repeat("a", 1<<20)+`"/><cellXfs><xf numFmtId="200"/></cellXfs></s>`,
+		"xl/s.xml", strings.Repeat(`<row><c s="0"><v>1</v></c></row>`, 1<<15))
 }
 
 // deeper returns lines that are each indented more than the one above.

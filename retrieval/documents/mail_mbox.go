@@ -9,6 +9,9 @@ import (
 	"tandem/retrieval/internal/blocks"
 )
 
+// maxMailboxBlocks bounds the blocks of a mailbox before what its messages quote of each other is left out.
+const maxMailboxBlocks = 2 * blocks.MaxBlocks
+
 // parseMailbox reads a file of messages in the mbox format. Each message is a section with its subject as the heading. If a
 // message is damaged but another is not, only the damaged one's header is read.
 func parseMailbox(ctx context.Context, data []byte) (Document, error) {
@@ -18,7 +21,7 @@ func parseMailbox(ctx context.Context, data []byte) (Document, error) {
 	}
 	m := &mailReader{ctx: ctx, level: 1}
 	var damage error // of the last message that could not be read
-	sound := 0
+	sound, size := 0, 0
 	var all []mailText
 	for len(data) > 0 {
 		_, data, _ = bytes.Cut(data, []byte("\n")) // the line "From …"
@@ -38,6 +41,9 @@ func parseMailbox(ctx context.Context, data []byte) (Document, error) {
 		data = data[end:]
 		if len(msg.lines.Blocks) == 0 && len(msg.text.Blocks) == 0 {
 			continue
+		}
+		if size += len(msg.lines.Blocks) + len(msg.text.Blocks); size > maxMailboxBlocks {
+			return Document{}, errManyBlocks
 		}
 		all = append(all, msg)
 	}

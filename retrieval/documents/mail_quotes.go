@@ -12,6 +12,7 @@ import (
 const (
 	maxThread   = 64      // messages of a thread that are searched, the last ones
 	maxSearched = 1 << 30 // bytes that are searched for all quotations of a mailbox
+	searchCost  = 1 << 7  // bytes that take as long as the beginning of a search, of a short message too
 )
 
 // thread has what the messages of a mailbox say themselves, by what ties them to each other: their subject and their identifiers.
@@ -72,7 +73,7 @@ func (t *thread) says(text string, n int, keys []string) bool {
 	for _, key := range keys {
 		all := t.said[key]
 		for _, i := range all[max(0, len(all)-maxThread):] {
-			if t.left -= len(t.own[i]); t.left < 0 {
+			if t.left -= len(t.own[i]) + searchCost; t.left < 0 {
 				return false
 			}
 			if i != n && strings.Contains(t.own[i], text) {

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -192,5 +193,35 @@ func TestSender(t *testing.T) {
 		if err != nil || doc.Title != want {
 			t.Errorf("title %q of a mail from %q, want %q (%v)", doc.Title, from, want, err)
 		}
+	}
+}
+
+// A search of a short message takes time, too: quotations in a mailbox of many short replies do not make as many searches as they
+// like.
+func TestThreadIsSearchedWithinBounds(t *testing.T) {
+	said := newThread()
+	for range maxThread {
+		said.add(mailText{keys: []string{"x"}})
+	}
+	for range 1 << 18 {
+		said.says("not said", -1, []string{"x"})
+	}
+	if said.left >= 0 {
+		t.Errorf("%d more bytes would be searched", said.left)
+	}
+}
+
+// What a mailbox repeats is bounded before it is left out.
+func TestMailboxOfQuotations(t *testing.T) {
+	one := "From a@x Mon May  6 10:00:00 2024\nSubject: x\n\n" + strings.Repeat("> a\n>\n", 1<<17) + "\n"
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := Parse(t.Context(), "a.mbox", []byte(strings.Repeat(one, 40)))
+	runtime.ReadMemStats(&after)
+	if err == nil || !strings.Contains(err.Error(), "divide it into several files") {
+		t.Error(err)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 16*40*uint64(len(one)) {
+		t.Errorf("%d MB for %d", took>>20, 40*len(one)>>20)
 	}
 }

@@ -130,10 +130,12 @@ func Parse(ctx context.Context, name string, data []byte) (Document, error) {
 		return Document{}, err
 	}
 	if len(doc.Blocks) >= blocks.MaxBlocks {
-		return Document{}, fmt.Errorf("it has more than %d lines, list items, rows or paragraphs: divide it into several files", blocks.MaxBlocks-1)
+		return Document{}, errManyBlocks
 	}
 	return finish(doc, name), nil
 }
+
+var errManyBlocks = fmt.Errorf("it has more than %d lines, list items, rows or paragraphs: divide it into several files", blocks.MaxBlocks-1)
 
 // ErrPDFium is wrapped by the errors that are not the file's fault: reading it again may succeed.
 var ErrPDFium = pdf.ErrStart

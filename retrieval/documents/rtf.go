@@ -33,7 +33,11 @@ func parseRTF(ctx context.Context, data []byte) (Document, error) {
 	if r.out.Len() > blocks.MaxText {
 		return Document{}, blocks.ErrMuchText
 	}
-	lines := newTextReader(splitLines(r.out.String()), true)
+	text := r.out.String()
+	if err := countLines(text); err != nil {
+		return Document{}, err
+	}
+	lines := newTextReader(splitLines(text), true)
 	lines.whole = lines.width == 0 // unless a program wrapped the text before it became Rich Text
 	return lines.document(ctx), nil
 }

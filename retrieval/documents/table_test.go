@@ -15,6 +15,7 @@ func TestTables(t *testing.T) {
 		"a.csv":   "Day,Opens,Closes\nMonday,9:40,17:20\nTuesday,,18:00\n",
 		"b.csv":   "\"Day\";\"Opens\";\"Closes\"\r\n\"Monday\";9:40;17:20\r\n\"Tuesday\";;18:00",
 		"c.csv":   "sep=;\nDay;Opens;Closes\nMonday;9:40;17:20\nTuesday;;18:00",
+		"d.csv":   "sep=·\r\nDay·Opens·Closes\r\nMonday·9:40·17:20\r\nTuesday··18:00",
 		"a.tsv":   "Day\tOpens\tCloses\nMonday\t9:40\t17:20\nTuesday\t\t18:00\n",
 		"a.md":    "| Day | Opens | Closes |\n|---|--:|:-:|\n| Monday | 9:40 | 17:20 |\n| Tuesday | | 18:00 |\n",
 		"b.md":    "Day | Opens | Closes\n--- | --- | ---\nMonday | 9:40 | 17:20\nTuesday | | 18:00\n",

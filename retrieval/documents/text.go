@@ -238,5 +238,8 @@ func countLines(text string) error {
 
 // splitLines splits s at line ends of any kind.
 func splitLines(s string) []string {
-	return strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n", "\f", "\n\n", "\u2028", "\n", "\u2029", "\n\n").Replace(s), "\n")
+	return strings.Split(lineEnds.Replace(s), "\n")
 }
+
+// lineEnds makes line ends of one kind. It is made once: a mailbox has many short texts.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\f", "\n\n", "\u2028", "\n", "\u2029", "\n\n")

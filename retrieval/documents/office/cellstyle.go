@@ -10,7 +10,7 @@ import (
 
 // cellStyles reads how a workbook shows numbers: as they are, as dates and times, or as shares.
 type cellStyles struct {
-	own    map[string]string // the workbook's own forms, by number
+	own    map[string]string // the workbook's own forms, by number, as formShown returns them
 	forms  []string          // by style
 	inside bool              // the styles of cells
 }
@@ -18,11 +18,13 @@ type cellStyles struct {
 func (c *cellStyles) start(name string, attrs attributes) {
 	switch name {
 	case "numFmt":
-		c.own[attrs.get("numFmtId")] = attrs.get("formatCode")
+		if form := attrs.get("formatCode"); form != "" && len(c.own) <= maxStyles {
+			c.own[attrs.get("numFmtId")] = formShown(form)
+		}
 	case "cellXfs":
 		c.inside = true
 	case "xf":
-		if c.inside {
+		if c.inside && len(c.forms) <= maxStyles {
 			c.forms = append(c.forms, c.form(attrs.get("numFmtId")))
 		}
 	}
@@ -38,7 +40,7 @@ func (c *cellStyles) end(name string) {
 
 // form returns the form of a number. The workbook does not spell out the first 50.
 func (c *cellStyles) form(id string) string {
-	if own := c.own[id]; own != "" {
+	if own, ok := c.own[id]; ok {
 		return own
 	}
 	switch n, _ := strconv.Atoi(id); {
@@ -57,6 +59,22 @@ func (c *cellStyles) form(id string) string {
 // literal matches what a form shows as it is, and colours and conditions.
 var literal = regexp.MustCompile(`"[^"]*"|\\.|_.|\*.|\[[^\]]*\]`)
 
+// formShown returns what of a form says how numbers are shown, in lower case. Cells share a form, which may be long: so this is done
+// once for each.
+func formShown(form string) string {
+	form, _, _ = strings.Cut(strings.ToLower(literal.ReplaceAllString(form, "")), ";")
+	if strings.Contains(form, "general") {
+		return ""
+	}
+	var b strings.Builder
+	for _, sign := range "%ydhs" {
+		if strings.ContainsRune(form, sign) {
+			b.WriteRune(sign)
+		}
+	}
+	return b.String()
+}
+
 // shown returns a number in the form of a cell's style.
 func (c *cellStyles) shown(value, style string, since1904 bool) string {
 	i, err := strconv.Atoi(style)
@@ -69,10 +87,7 @@ func (c *cellStyles) shown(value, style string, since1904 bool) string {
 	}
 	form := ""
 	if i >= 0 {
-		form, _, _ = strings.Cut(strings.ToLower(literal.ReplaceAllString(c.forms[i], "")), ";")
-	}
-	if strings.Contains(form, "general") {
-		form = ""
+		form = c.forms[i]
 	}
 	day, clock := strings.ContainsAny(form, "yd"), strings.ContainsAny(form, "hs")
 	switch {

@@ -6,6 +6,8 @@ const (
 	EntryLimit     = entryLimit
 	XMLDepth       = xmlDepth
 	MaxPlaces      = maxPlaces
+	MaxStyles      = maxStyles
+	SheetCells     = sheetCells
 	XMLAttributes  = xmlAttributes
 )
 

@@ -11,8 +11,10 @@ import (
 // could become many.
 const (
 	sheetColumns = 1 << 10
-	sheetCells   = 4 << 20 // of a workbook, with the empty ones before others
+	sheetCells   = 4 << 20 // of a workbook, with rows and the empty cells before others; also of texts that cells share
 )
+
+var errCells = fmt.Errorf("it has more than %d rows and cells (save the part that matters as CSV)", sheetCells)
 
 var errWide = fmt.Errorf("a sheet has more than %d columns (save the part that matters as CSV)", sheetColumns)
 
@@ -25,32 +27,41 @@ type grid struct {
 	err      error
 }
 
-// put sets a cell of the last row.
-func (g *grid) put(column int, text string) {
-	row := &g.rows[len(g.rows)-1]
-	before := len(*row)
-	switch {
-	case g.err != nil:
-		return
-	case column >= sheetColumns:
-		g.err = errWide
-		return
+// addRow begins a row.
+func (g *grid) addRow() {
+	if g.count(1, 0) {
+		g.rows = append(g.rows, nil)
 	}
-	if n := column + 1 - before; n > 0 {
-		*row = append(*row, make([]string, n)...)
-	}
-	(*row)[column] = text
-	g.count(len(*row)-before, len(text))
 }
 
-// count adds cells and bytes of text.
-func (g *grid) count(cells, size int) {
+// put sets a cell of the last row.
+func (g *grid) put(column int, text string) {
+	if column >= sheetColumns && g.err == nil {
+		g.err = errWide
+	}
+	if g.err != nil {
+		return
+	}
+	row := &g.rows[len(g.rows)-1]
+	missing := max(0, column+1-len(*row))
+	if !g.count(missing, len(text)) {
+		return
+	}
+	if missing > 0 {
+		*row = append(*row, make([]string, missing)...)
+	}
+	(*row)[column] = text
+}
+
+// count counts rows or cells, and bytes of text. It reports whether there may be as many more.
+func (g *grid) count(cells, size int) bool {
 	g.cells, g.size = g.cells+cells, g.size+size
 	if g.size > blocks.MaxText {
 		g.err = blocks.ErrMuchText
 	} else if g.cells > sheetCells {
-		g.err = fmt.Errorf("it has more than %d cells (save the part that matters as CSV)", sheetCells)
+		g.err = errCells
 	}
+	return g.err == nil
 }
 
 // barSize is what a cell adds to its row, apart from its text.

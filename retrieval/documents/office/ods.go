@@ -89,7 +89,7 @@ func (o *ods) start(name string, attrs attributes) {
 		}
 	case "table-row":
 		if o.tables == 1 {
-			o.grid.rows = append(o.grid.rows, nil)
+			o.grid.addRow()
 			o.rows, o.column = repetitions(attrs.get("number-rows-repeated")), 0
 		}
 	case "table-cell", "covered-table-cell":

@@ -172,6 +172,13 @@ func TestArchiveErrors(t *testing.T) {
 	huge := func(entry, before, fill string, n int) []byte {
 		return officetest.Zip(entry, before+strings.Repeat(fill, n/len(fill)))
 	}
+	workbook := func(book, styles, shared string) []byte {
+		return officetest.Zip("xl/workbook.xml", "<w>"+book+"</w>", "xl/styles.xml", "<s>"+styles+"</s>", "xl/sharedStrings.xml", "<s>"+shared+"</s>")
+	}
+	var forms strings.Builder
+	for i := range office.MaxStyles + 1 {
+		fmt.Fprintf(&forms, `<numFmt numFmtId="%d" formatCode="0"/>`, i)
+	}
 	locked := officetest.DOCX("", nil)
 	at := bytes.Index(locked, []byte("PK\x01\x02"))
 	for at >= 0 { // the flag of encryption, in each entry of the list
@@ -223,6 +230,11 @@ func TestArchiveErrors(t *testing.T) {
 		{"a.xlsx", officetest.XLSX(`<row><c r="ZZZ1"><v>1</v></c></row>`), "columns"},
 		{"a.xlsx", officetest.XLSX(strings.Repeat(`<row><c t="s"><v>3</v></c></row>`, blocks.MaxText/1000+1)), "16 MB of text"},
 		{"a.xlsx", officetest.XLSX(strings.Repeat(`<row><c r="AAA1"><v>1</v></c></row>`, 6000)), "cells"},
+		{"a.xlsx", officetest.XLSX(strings.Repeat(`<row/>`, office.SheetCells+1)), "rows and cells"},
+		{"a.xlsx", workbook(strings.Repeat(`<sheet/>`, office.ArchiveEntries+1), "", ""), "sheets"},
+		{"a.xlsx", workbook("", "<cellXfs>"+strings.Repeat(`<xf/>`, office.MaxStyles+1)+"</cellXfs>", ""), "styles"},
+		{"a.xlsx", workbook("", forms.String(), ""), "styles"},
+		{"a.xlsx", workbook("", "", strings.Repeat(`<si/>`, office.SheetCells+1)), "rows and cells"},
 		{"a.ods", officetest.Zip("x", "y"), "no content.xml"},
 		{"a.ods", officetest.ODS(""), "no text in it"},
 		{"a.ods", officetest.Zip("content.xml", "<a/>", "META-INF/manifest.xml", "<m><encryption-data/></m>"), "encrypted .ods spreadsheet"},

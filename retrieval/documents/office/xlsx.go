@@ -3,10 +3,22 @@ package office
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
 	"tandem/retrieval/internal/blocks"
+)
+
+// Bounds of what sheets share.
+const (
+	maxStyles = 1 << 16 // of cells, which is more than Excel allows, and of the forms of numbers
+	maxSheets = archiveEntries
+)
+
+var (
+	errStyles = fmt.Errorf("damaged: it has more than %d styles", maxStyles)
+	errSheets = fmt.Errorf("damaged: it has more than %d sheets", maxSheets)
 )
 
 // XLSX reads the sheets of an Excel workbook as tables, each below a heading if there are several. Cells have the values that
@@ -33,8 +45,19 @@ func (r Reader) XLSX(ctx context.Context, data []byte) (blocks.Document, error) 
 			return blocks.Document{}, err
 		}
 	}
-	sheets := &sheet{styles: styles, shared: shared.texts, since1904: book.since1904}
-	doc := blocks.Document{}
+	switch {
+	case len(book.sheets) > maxSheets:
+		return blocks.Document{}, errSheets
+	case len(styles.forms) > maxStyles, len(styles.own) > maxStyles:
+		return blocks.Document{}, errStyles
+	case len(shared.texts) > sheetCells:
+		return blocks.Document{}, errCells
+	}
+	return r.sheets(a, book, parts, &sheet{styles: styles, shared: shared.texts, since1904: book.since1904})
+}
+
+// sheets returns the document in the sheets of a workbook.
+func (r Reader) sheets(a *archive, book *workbook, parts *relations, sheets *sheet) (doc blocks.Document, err error) {
 	for _, s := range book.sheets {
 		name := parts.targets[s.id]
 		if s.hidden || !a.has(name) {
@@ -50,7 +73,9 @@ func (r Reader) XLSX(ctx context.Context, data []byte) (blocks.Document, error) 
 		if len(book.sheets) > 1 && len(sheets.rows) > 0 {
 			doc.AddHeading(2, s.name)
 		}
-		doc.Blocks = append(doc.Blocks, r.Rows(sheets.rows).Blocks...)
+		if doc.Blocks = append(doc.Blocks, r.Rows(sheets.rows).Blocks...); len(doc.Blocks) > blocks.MaxBlocks {
+			break // the caller refuses the file
+		}
 	}
 	if len(doc.Blocks) == 0 {
 		return blocks.Document{}, errors.New("no text in it (only empty sheets?)")
@@ -70,6 +95,9 @@ type workbook struct {
 func (w *workbook) start(name string, attrs attributes) {
 	switch name {
 	case "sheet":
+		if len(w.sheets) > maxSheets {
+			return
+		}
 		w.sheets = append(w.sheets, struct {
 			name, id string
 			hidden   bool
@@ -93,7 +121,7 @@ func (s *sharedStrings) text(t string)                   { s.current.add(t) }
 
 func (s *sharedStrings) end(name string) {
 	s.current.end(name)
-	if name == "si" {
+	if name == "si" && len(s.texts) <= sheetCells {
 		s.texts = append(s.texts, s.current.take())
 	}
 }
@@ -144,7 +172,8 @@ type sheet struct {
 func (s *sheet) start(name string, attrs attributes) {
 	switch name {
 	case "row":
-		s.rows, s.column = append(s.rows, nil), -1
+		s.addRow()
+		s.column = -1
 	case "c":
 		s.kind, s.style = attrs.get("t"), attrs.get("s")
 		if s.column++; attrs.get("r") != "" {

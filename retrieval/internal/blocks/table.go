@@ -198,6 +198,9 @@ type Table struct {
 	spans []vertical // by column: the cell above that reaches down
 	own   int        // bytes of text in the table's own cells
 	added int        // bytes of repeated text
+
+	cells   int // the table's own
+	covered int // those that merged cells add
 }
 
 // vertical is a cell that continues in the rows below.
@@ -215,7 +218,11 @@ func (t *Table) AddCell(text string, columns, rows int) {
 	t.fill()
 	row, wide := &t.Rows[len(t.Rows)-1], &t.wide[len(t.wide)-1]
 	t.own += len(text)
+	t.cells++
 	for i := range max(1, min(columns, MaxColumns)) {
+		if i > 0 && !t.cover() {
+			break
+		}
 		if i > 0 {
 			text = ""
 		}
@@ -232,11 +239,18 @@ func (t *Table) AddCell(text string, columns, rows int) {
 // fill appends the cells of the current row that belong to cells above.
 func (t *Table) fill() {
 	row := &t.Rows[len(t.Rows)-1]
-	for len(*row) < len(t.spans) && t.spans[len(*row)].rows > 0 {
+	for len(*row) < len(t.spans) && t.spans[len(*row)].rows > 0 && t.cover() {
 		s := &t.spans[len(*row)]
 		s.rows--
 		*row, t.wide[len(t.wide)-1] = append(*row, t.Repeat(s.text)), append(t.wide[len(t.wide)-1], false)
 	}
+}
+
+// cover reports whether a merged cell may add one more. Each row with cells that reach down would else be wider than the one
+// above, and the table as large as the square of the file.
+func (t *Table) cover() bool {
+	t.covered++
+	return t.covered <= 8*t.cells+512
 }
 
 // JoinHeads makes one row of the first rows, which all name columns. A name above several columns is that of each.

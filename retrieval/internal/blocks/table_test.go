@@ -27,3 +27,21 @@ func TestHeadsAreJoinedOnce(t *testing.T) {
 		t.Errorf("%d kB, %d kB for four times the rows", one>>10, four>>10)
 	}
 }
+
+// Merged cells that reach down do not make each row wider than the one above without end.
+func TestMergedCellsAreBounded(t *testing.T) {
+	const rows = 1 << 9
+	var table Table
+	for range rows {
+		table.BeginRow()
+		table.AddCell("merged", MaxColumns, rows)
+		table.AddCell("own", 1, 1)
+	}
+	cells := 0
+	for _, row := range table.Rows {
+		cells += len(row)
+	}
+	if cells > 10*2*rows+1000 {
+		t.Errorf("%d cells of %d", cells, 2*rows)
+	}
+}

@@ -66,13 +66,17 @@ func asksNothing(part string) bool {
 // endOfPart returns the offset after the first part of s, or 0 if s is one part. further reports whether another part
 // came before.
 func endOfPart(s string, further bool) int {
-	for i := 1; i < len(s); i++ {
+	places := 0
+	for i := 1; i < len(s) && places < maxPlaces; i++ {
 		after := strings.TrimSpace(s[i+1:])
 		if after == "" {
 			return 0
 		}
 		rest, and := withoutAnd(after)
 		before := s[:i]
+		if s[i] == '.' || s[i] == ',' || s[i] == ' ' && and {
+			places++
+		}
 		if strings.Count(before, `"`)%2 == 1 { // within quotation marks
 			continue
 		}
@@ -141,9 +145,9 @@ func isThing(s string) bool {
 }
 
 // anotherFollows reports whether, after the question with which s begins, "and" and another one follow. "Who" and "which" after a
-// comma may begin a relative clause otherwise.
+// comma may begin a relative clause otherwise. It looks at the first few times that "and" follows.
 func anotherFollows(s string) bool {
-	for {
+	for range 8 {
 		_, after, ok := strings.Cut(s, " and ")
 		if !ok {
 			return false
@@ -153,6 +157,7 @@ func anotherFollows(s string) bool {
 		}
 		s = after
 	}
+	return false
 }
 
 // withoutAnd returns s without an "and" or "also" before it, and whether there was one.
@@ -226,7 +231,7 @@ func beginsQuestion(w []string, i int) bool {
 // opensQuestion reports whether s begins a separate question: "what is", "by whom", "for the mill, when does", "do you know",
 // "tell me".
 func opensQuestion(s string) bool {
-	w := lowerWords(s)
+	w := firstWords(s, 5)
 	switch {
 	case len(w) < 2:
 		return false
@@ -252,7 +257,7 @@ func opensQuestion(s string) bool {
 
 // isInverted reports whether s begins with a question word and the verb of a question, which no relative clause has.
 func isInverted(s string) bool {
-	w := lowerWords(s)
+	w := firstWords(s, 3)
 	if len(w) < 3 {
 		return false
 	}
@@ -291,10 +296,15 @@ func thingAsked(part string) bool {
 }
 
 // lowerWords returns the words of a text in lower case, without the marks around them.
-func lowerWords(s string) []string {
-	var out []string
-	for w := range strings.FieldsSeq(strings.ToLower(s)) {
-		w = strings.Trim(w, `,.?!;:"'()`)
+func lowerWords(s string) []string { return firstWords(s, len(s)) }
+
+// firstWords returns the first n of lowerWords, or all if there are fewer. It looks at no more of the text.
+func firstWords(s string, n int) (out []string) {
+	for w := range strings.FieldsSeq(s) {
+		if len(out) == n {
+			break
+		}
+		w = strings.Trim(strings.ToLower(w), `,.?!;:"'()`)
 		w, _, _ = strings.Cut(strings.ReplaceAll(w, "’", "'"), "'s") // what's
 		if w != "" {
 			out = append(out, w)

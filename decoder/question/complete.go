@@ -1,6 +1,7 @@
 package question
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -297,13 +298,16 @@ func refersBack(clause string) bool {
 	if len(words.Content(clause)) >= enoughWords {
 		return false
 	}
+	before := "" // the word before
 	for i, w := range strings.Fields(clause) {
 		if i > 0 && isCapitalized(w) && bare(w) != "i" {
 			return false
 		}
-		if p := bare(w); pronouns[p] && !(p == "there" && i > 0 && auxiliaries[firstWord(strings.Fields(clause)[i-1])]) {
+		p := bare(w)
+		if pronouns[p] && !(p == "there" && auxiliaries[before]) {
 			return true
 		}
+		before = firstWord(w)
 	}
 	return len(words.Content(clause)) == 0
 }
@@ -312,10 +316,13 @@ func refersBack(clause string) bool {
 // something else, that clause follows it.
 func resolved(clause, before string) string {
 	var out []string
-	words := strings.Fields(clause)
-	changed := false
+	words, about := strings.Fields(clause), referentsIn(before)
+	changed, size := false, 0
 	for i, w := range words {
-		stands, possessive := referent(words, i, before)
+		stands, possessive := about.referent(words, i)
+		if size += len(stands); size > maxAsked {
+			return clause
+		}
 		if stands == "" {
 			out = append(out, w)
 			continue
@@ -335,35 +342,35 @@ func resolved(clause, before string) string {
 	return strings.Join(out, " ")
 }
 
-// referent returns what word i stands for, if it is a pronoun, in the question before, and whether it says that it owns
-// something.
-func referent(words []string, i int, before string) (stands string, possessive bool) {
+// referents are what pronouns may stand for.
+type referents struct{ name, thing string }
+
+// referentsIn returns what pronouns after a question may stand for.
+func referentsIn(question string) referents { return referents{nameIn(question), thing(question)} }
+
+// person returns the person that the question is about: its first name, or else its thing, "the plumber".
+func (r referents) person() string { return cmp.Or(r.name, r.thing) }
+
+// referent returns what word i stands for, if it is a pronoun, and whether it says that it owns something.
+func (r referents) referent(words []string, i int) (stands string, possessive bool) {
 	switch w, p := words[i], bare(words[i]); p {
 	case "he", "she", "him":
-		return person(before), false
+		return r.person(), false
 	case "his", "her":
-		return person(before), p == "his" || w == p && i+1 < len(words) && !prepositions[bare(words[i+1])] && !auxiliaries[bare(words[i+1])]
+		return r.person(), p == "his" || w == p && i+1 < len(words) && !prepositions[bare(words[i+1])] && !auxiliaries[bare(words[i+1])]
 	case "it":
-		return thing(before), false
+		return r.thing, false
 	case "its":
-		return thing(before), true
+		return r.thing, true
 	case "they", "them", "their":
-		if stands = thing(before); !strings.HasSuffix(stands, "s") {
-			if stands = nameIn(before); p == "them" { // not one thing, but perhaps a firm
+		if stands = r.thing; !strings.HasSuffix(stands, "s") {
+			if stands = r.name; p == "them" { // not one thing, but perhaps a firm
 				stands = ""
 			}
 		}
 		return stands, p == "their"
 	}
 	return "", false
-}
-
-// person returns the person that a question is about: its first name, or else its thing, "the plumber".
-func person(question string) string {
-	if name := nameIn(question); name != "" {
-		return name
-	}
-	return thing(question)
 }
 
 // nameIn returns the first name in a question, or nothing.
@@ -406,15 +413,17 @@ func thing(question string) string {
 		}
 	}
 	for i := 1; i < len(words); i++ {
-		if name := capitals(words, i); isCapitalized(words[i]) && bare(words[i]) != "i" && !questionWords[bare(words[i])] {
-			switch {
-			case isPossessive(words[i+strings.Count(name, " ")]):
-				return phrase(words, i)
-			case bare(words[0]) == "who" && formsOfBe[bare(words[1])]: // a person
-				return ""
-			}
-			return name
+		if !isCapitalized(words[i]) || bare(words[i]) == "i" || questionWords[bare(words[i])] {
+			continue
 		}
+		name := capitals(words, i)
+		switch {
+		case isPossessive(words[i+strings.Count(name, " ")]):
+			return phrase(words, i)
+		case bare(words[0]) == "who" && formsOfBe[bare(words[1])]: // a person
+			return ""
+		}
+		return name
 	}
 	for i := 1; i+2 < len(words); i++ {
 		if last := len(words) - 1; auxiliaries[bare(words[i-1])] && !formsOfBe[bare(words[i-1])] && subjects[bare(words[i])] && !prepositions[bare(words[last])] && !participle.MatchString(words[last]) {

@@ -102,12 +102,20 @@ func AnsweringPassage(question, answer string, ps []passages.Passage) int {
 	return best
 }
 
-// completedFor is completed, except that "he" and "she" may also refer to person, whom the answer before named.
+// completedFor is completed, except that "he" and "she" may also refer to person, whom the answer before named, and that a clause
+// stays as it is if it or what completes it is longer than any that people ask. Each question completes the next: without that limit,
+// a few that say "it" twice would make one that no memory holds.
 func completedFor(before, person, clause string) string {
 	if person != "" && slices.ContainsFunc(lowerWords(clause), func(w string) bool { return personal[w] }) {
-		return completed("who is "+person, clause)
+		before = "who is " + person
 	}
-	return completed(before, clause)
+	if len(before) > maxAsked || len(clause) > maxAsked {
+		return clause
+	}
+	if c := completed(before, clause); len(c) <= maxAsked {
+		return c
+	}
+	return clause
 }
 
 // personal pronouns stand for a person.

@@ -1,6 +1,8 @@
 package question
 
 import (
+	"runtime"
+	"strings"
 	"testing"
 
 	"tandem/model/chat"
@@ -87,6 +89,53 @@ func TestAnsweringPassage(t *testing.T) {
 	} {
 		if got := AnsweringPassage(c.question, c.answer, ps); got != c.want {
 			t.Errorf("%q, %q: %d, want %d", c.question, c.answer, got, c.want)
+		}
+	}
+}
+
+// Each question completes the next, and what is completed does not grow with each.
+func TestCompletionsDoNotGrow(t *testing.T) {
+	a := Asked{Text: "what of it it?", History: []chat.Message{{Role: "user", Content: "what of Zorbas keys?"}}}
+	for range 14 {
+		a.History = append(a.History, chat.Message{Role: "user", Content: "what of it it?"})
+	}
+	before, now := a.FollowUp()
+	if len(now) > maxAsked || len(before) > maxAsked {
+		t.Errorf("%d and %d bytes", len(before), len(now))
+	}
+	long := Asked{Text: strings.Repeat("it ", maxAsked), History: []chat.Message{{Role: "user", Content: "what of Zorbas keys?"}}}
+	if _, now := long.FollowUp(); now != oneLine(long.Text) {
+		t.Errorf("%d bytes of %d", len(now), len(long.Text))
+	}
+}
+
+// The time to understand a question does not grow with the square of its length: twice the words take about twice the memory.
+func TestQuestionsOfAnyLength(t *testing.T) {
+	for name, ask := range map[string]func(n int) Asked{
+		"commas": func(n int) Asked { return Asked{Text: strings.Repeat("a, ", n)} },
+		"asking": func(n int) Asked { return Asked{Text: strings.Repeat("x, who a", n/8) + strings.Repeat(" and a", n/8)} },
+		"stops":  func(n int) Asked { return Asked{Text: strings.Repeat("x. who a", n/8) + strings.Repeat(" and a", n/8)} },
+		"names": func(n int) Asked {
+			return Asked{Text: "what about it?", History: []chat.Message{{Role: "user", Content: "what is " + strings.Repeat("I ", n)}}}
+		},
+		"pronouns": func(n int) Asked {
+			return Asked{Text: "what is " + strings.Repeat("it ", n), History: []chat.Message{{Role: "user", Content: "what is " + strings.Repeat("I ", n)}}}
+		},
+		"there": func(n int) Asked {
+			return Asked{Text: strings.Repeat("is there ", n/9), History: []chat.Message{{Role: "user", Content: "what is it?"}}}
+		},
+	} {
+		cost := func(n int) uint64 {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			a := ask(n)
+			a.Clauses()
+			a.FollowUp()
+			runtime.ReadMemStats(&after)
+			return after.TotalAlloc - before.TotalAlloc
+		}
+		if one, two := cost(640), cost(1280); two > 3*one {
+			t.Errorf("%s: %d kB, %d kB for twice the words", name, one>>10, two>>10)
 		}
 	}
 }

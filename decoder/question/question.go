@@ -13,6 +13,7 @@ type Asked struct {
 // Limits of a question, which may come from the other side.
 const (
 	maxClauses = 8
-	maxAsked   = 4096     // bytes of a question that is cut into parts
+	maxAsked   = 4096     // bytes of a question that is cut into parts or completed, and of what it is completed to
+	maxPlaces  = 128      // places at which a question might be cut, each of which takes a look at all before it
 	maxTalk    = 32 << 10 // bytes of the turns that a follow-up is completed from: each is read several times
 )

@@ -56,8 +56,6 @@ type Conn struct {
 	maxDatagram atomic.Int64   // the most bytes of a datagram; 0 when the peer refuses them
 	link        link           // measurements of the path
 
-	refused sparing.Log // exchanges
-
 	mu        sync.Mutex
 	exchanges map[uint64]*Exchange
 	err       error // why the connection ended
@@ -71,8 +69,15 @@ type handshaken struct {
 	local, remote Hello // an eager Conn gets the remote one later, under its mutex
 	log           *slog.Logger
 	limits        Limits
+	warnings      *warnings
 	stillPaired   func() error // returns an error if the peer may no longer open exchanges; nil if it always may
 	release       func()       // frees what the connection owns
+}
+
+// warnings are what the peers of a listener, or the peer of a dialled connection, can cause. A peer that connects again gets no new
+// ones.
+type warnings struct {
+	refused, ended, aborted sparing.Log // exchanges, and connections
 }
 
 // Limits bounds what a peer may use. Zero fields mean the defaults in brackets.
@@ -256,12 +261,12 @@ func (c *Conn) acceptStream(stream *quic.Stream) {
 	if err != nil {
 		stream.CancelRead(streamClosed)
 		stream.CancelWrite(streamClosed)
-		c.refused.Add(c.log, slog.LevelWarn, "exchange refused", "peer", c.peer.Short(), "error", err)
+		c.warnings.refused.Add(c.log, slog.LevelWarn, "exchange refused", "peer", c.peer.Short(), "error", err)
 		return
 	}
 	if c.stillPaired != nil {
 		if err := c.stillPaired(); err != nil {
-			c.log.Warn("connection ended", "peer", c.peer.Short(), "error", err)
+			c.warnings.ended.Add(c.log, slog.LevelWarn, "connection ended", "peer", c.peer.Short(), "error", err)
 			c.end(codeUnknown, err.Error(), err)
 			return
 		}
@@ -484,7 +489,7 @@ func explain(err error) error {
 
 // abort closes the connection because the peer made an error.
 func (c *Conn) abort(err error) {
-	c.log.Warn("connection aborted", "peer", c.peer.Short(), "error", err)
+	c.warnings.aborted.Add(c.log, slog.LevelWarn, "connection aborted", "peer", c.peer.Short(), "error", err)
 	c.end(codeProtocol, err.Error(), fmt.Errorf("transport: the peer broke the protocol: %w", err))
 }
 

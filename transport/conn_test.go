@@ -940,3 +940,36 @@ func TestRefusedConnectionsAreLoggedSparingly(t *testing.T) {
 		}
 	})
 }
+
+// A paired device that breaks the protocol again and again, on a new connection each time, does not fill the log.
+func TestAbortedConnectionsAreLoggedSparingly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newTestNet(t, 10*time.Millisecond)
+		d, c := ephemeral(t), ephemeral(t)
+		var said bytes.Buffer
+		l, err := ListenOn(n.cloud, ServerConfig{Identity: c, Peers: NewPeers(d.ID), Hello: testHello(tandem.Cloud), Log: slog.New(slog.NewTextHandler(&said, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		for range 10 {
+			device, err := Dial(t.Context(), cloudAddr.String(), ClientConfig{Identity: d, Peer: c.ID, Hello: testHello(tandem.Device), PacketConn: n.device, Log: quiet()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := l.Accept(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			device.qc.SendDatagram([]byte{0x80}) // half a number
+			time.Sleep(time.Second)
+			if device.Err() == nil && device.qc.Context().Err() == nil {
+				t.Fatal("the connection stands")
+			}
+			device.Close("")
+		}
+		synctest.Wait()
+		if n := strings.Count(said.String(), "connection aborted"); n != 1 {
+			t.Errorf("%d lines:\n%s", n, &said)
+		}
+	})
+}

@@ -91,7 +91,7 @@ func dialOnce(ctx context.Context, addr string, remote *net.UDPAddr, cfg ClientC
 	if err != nil {
 		return nil, fmt.Errorf("transport: dial %s: %w", addr, err)
 	}
-	h := handshaken{qc: qc, peer: cfg.Peer, local: cfg.Hello, log: cfg.Log, limits: limits, release: release}
+	h := handshaken{qc: qc, peer: cfg.Peer, local: cfg.Hello, log: cfg.Log, limits: limits, warnings: new(warnings), release: release}
 	if cfg.Eager {
 		return greetLater(ctx, addr, h)
 	}

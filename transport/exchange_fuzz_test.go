@@ -32,7 +32,7 @@ func FuzzExchange(f *testing.F) {
 	f.Add(stream)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		x := newExchange(testVocab)
-		x.conn = &Conn{wake: make(chan struct{}, 1), handshaken: handshaken{log: quiet()}}
+		x.conn = &Conn{wake: make(chan struct{}, 1), handshaken: handshaken{log: quiet(), warnings: new(warnings)}}
 		x.longest = 100
 		x.flow.Expect(1)
 		now := time.Unix(1, 0)

@@ -40,6 +40,7 @@ type Listener struct {
 	cancel context.CancelFunc
 
 	refused, unread sparing.Log // connections, and the list of paired keys
+	warnings        warnings    // about connections that were not refused
 
 	mu       sync.Mutex
 	places   map[*quic.Conn]*place
@@ -343,7 +344,7 @@ func (l *Listener) admit(qc *quic.Conn, id ID, swap func() (Hello, error)) error
 		return err
 	}
 	c := newConn(handshaken{
-		qc: qc, peer: id, local: l.cfg.Hello, remote: hello, log: l.cfg.Log, limits: l.cfg.Limits,
+		qc: qc, peer: id, local: l.cfg.Hello, remote: hello, log: l.cfg.Log, limits: l.cfg.Limits, warnings: &l.warnings,
 		stillPaired: func() error { return l.stillPaired(id) },
 		release:     func() { l.leavePlace(qc) },
 	})

@@ -11,9 +11,7 @@ import (
 
 // streamChunks answers a job in chunks, those of choices that are written at the same time in turns.
 func (s *Server) streamChunks(w http.ResponseWriter, ctx context.Context, j *job) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	c := &chunks{server: s, job: j, out: newEventStream(w), stop: stop}
+	c := &chunks{server: s, job: j, out: newEventStream(w)}
 	if err := s.eachChoice(ctx, len(j.queries), c.answer); err != nil {
 		if c.out.err == nil {
 			c.out.send("", map[string]any{"error": errorOf(err)})
@@ -35,7 +33,6 @@ func (j *job) showsUsage() bool { return j.StreamOptions != nil && j.StreamOptio
 type chunks struct {
 	server *Server
 	job    *job
-	stop   context.CancelFunc // ends all choices
 
 	mu     sync.Mutex // guards what follows
 	out    *stream
@@ -51,9 +48,7 @@ func (c *chunks) send(one choice, extra any) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.out.send("", next); c.out.err != nil {
-		c.stop() // the client is gone, or does not read
-	}
+	c.out.send("", next)
 }
 
 // record sends a line of a recording.

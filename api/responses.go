@@ -253,7 +253,6 @@ func (s *Server) responses(w http.ResponseWriter, r *http.Request) {
 type responseStream struct {
 	*stream
 	next int
-	stop context.CancelFunc // ends the answer
 }
 
 // fields are those of an event.
@@ -262,17 +261,13 @@ type fields = map[string]any
 func (h *responseStream) event(name string, f fields) {
 	f["type"], f["sequence_number"] = name, h.next
 	h.next++
-	if h.send(name, f); h.err != nil {
-		h.stop() // the client is gone, or does not read
-	}
+	h.send(name, f)
 }
 
 // streamResponse answers in OpenAI's order of events: the response and its message begin, the text comes in pieces, and what has
 // begun ends.
 func (s *Server) streamResponse(w http.ResponseWriter, ctx context.Context, j *job, out response) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	h := &responseStream{stream: newEventStream(w), stop: stop}
+	h := &responseStream{stream: newEventStream(w)}
 	h.event("response.created", fields{"response": out})
 	h.event("response.in_progress", fields{"response": out})
 	item := j.item("in_progress")

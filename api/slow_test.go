@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"tandem/node"
 )
 
 // pipes is a listener of connections in memory.
@@ -53,6 +55,49 @@ func TestClientThatDoesNotRead(t *testing.T) {
 			server.Close()
 		})
 	}
+}
+
+// An answer that has no end stops if its client does not read.
+func TestStreamThatNobodyReads(t *testing.T) {
+	for path, body := range map[string]string{
+		chatPath: ask("x", `,"stream":true`), "/v1/completions": `{"prompt":"x","stream":true}`,
+		"/v1/responses": `{"input":"x","stream":true}`, "/api/generate": `{"prompt":"x"}`,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := New(config(endless{}))
+			l := make(pipes, 1)
+			server := &http.Server{Handler: s.Handler()}
+			go server.Serve(l)
+			client, conn := net.Pipe()
+			l <- conn
+			fmt.Fprintf(client, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, len(body), body)
+			synctest.Wait()
+			if len(s.slots) != 1 {
+				t.Errorf("%s: %d answers run, want the one that nobody reads", path, len(s.slots))
+			}
+			time.Sleep(stallAfter + time.Second)
+			synctest.Wait()
+			if len(s.slots) != 0 {
+				t.Errorf("%s: after %v the answer still has its turn", path, stallAfter)
+			}
+			client.Close()
+			close(l)
+			server.Close()
+		})
+	}
+}
+
+// endless writes words until its context ends.
+type endless struct{}
+
+func (endless) Sides() Sides { return Sides{} }
+
+func (endless) Answer(ctx context.Context, _ Query, emit func(node.Token), _ func(node.Line)) (node.Answer, error) {
+	for ctx.Err() == nil {
+		emit(node.Token{Text: "word "})
+		time.Sleep(time.Millisecond)
+	}
+	return node.Answer{}, ctx.Err()
 }
 
 // slowPapers is a library that takes a second to read a document.

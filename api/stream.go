@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// stream sends events (text/event-stream) or lines of JSON. A client that does not read for stallAfter is given up.
+// stream sends events (text/event-stream) or lines of JSON. A client that does not read for stallAfter is given up: when a write fails,
+// net/http ends the context of the request, and with it the answer.
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController

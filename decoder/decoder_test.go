@@ -537,6 +537,23 @@ func TestFollowUpKeepsTheTopic(t *testing.T) {
 	}
 }
 
+// A fault while a passage is stored ends neither the program nor the answer.
+func TestFaultWhileStoring(t *testing.T) {
+	m := openToy(t, 8, 512)
+	kv, err := kvstore.Open(t.TempDir(), 64<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kv.Close()
+	cfg := toyConfig(m, "static")
+	cfg.KV = kv
+	d := newDecoder(t, cfg, Request{Question: bothQuestion, Passages: samplePassages[:1]})
+	if err := d.write([32]byte{1}, nil); err == nil || !strings.Contains(err.Error(), "internal fault") {
+		t.Error(err)
+	}
+	next(t, d, 0)
+}
+
 func TestStoredPassagesAreNotComputedAgain(t *testing.T) {
 	m := openToy(t, 8, 512)
 	kv, err := kvstore.Open(t.TempDir(), 64<<20)

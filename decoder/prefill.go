@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -168,12 +169,23 @@ func (d *Decoder) store(key [32]byte, seq *model.Seq, n int) {
 		return
 	}
 	d.storing.Go(func() {
-		err := d.cfg.KV.Put(key, func(w io.Writer) error {
-			_, err := prefix.WriteTo(w)
-			return err
-		})
-		if err != nil {
+		if err := d.write(key, prefix); err != nil {
 			d.cfg.Log.Warn("a passage's KV is not stored", "error", err)
 		}
+	})
+}
+
+// write writes a passage's KV cache to the store. It turns a panic into an error: whoever recovers those of the answer does not see
+// this goroutine's.
+func (d *Decoder) write(key [32]byte, prefix *model.Seq) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			d.cfg.Log.Error("internal fault", "error", p, "stack", string(debug.Stack()))
+			err = fmt.Errorf("internal fault: %v", p)
+		}
+	}()
+	return d.cfg.KV.Put(key, func(w io.Writer) error {
+		_, err := prefix.WriteTo(w)
+		return err
 	})
 }

@@ -392,7 +392,7 @@ func checkNode(a *npu.Args, n *npu.Node) error {
 			}
 		}
 	case npu.OpShortConv:
-		return checkKV(a, n.Layer)
+		return checkKV(a, n.Layer, n.Width, n.Weight.Cols, false)
 	case npu.OpRope, npu.OpPosition, npu.OpTemper:
 		if len(a.Positions) < a.Rows {
 			return fmt.Errorf("%d positions for %d rows", len(a.Positions), a.Rows)
@@ -403,12 +403,14 @@ func checkNode(a *npu.Args, n *npu.Node) error {
 			}
 		}
 	case npu.OpAttention:
-		return checkKV(a, n.Attention.Layer)
+		return checkKV(a, n.Attention.Layer, n.Attention.CacheRow(), n.Attention.Window, true)
 	}
 	return nil
 }
 
-func checkKV(a *npu.Args, layer int) error {
+// checkKV checks that every row has a slot in its cache, and memory there and in all slots that it attends to: row numbers for each
+// of them. values says that the layer has values besides keys. Slots before the window may have no memory any more.
+func checkKV(a *npu.Args, layer, row, window int, values bool) error {
 	if len(a.Positions) < a.Rows || len(a.KV) < a.Rows {
 		return fmt.Errorf("%d positions and %d caches for %d rows", len(a.Positions), len(a.KV), a.Rows)
 	}
@@ -423,15 +425,34 @@ func checkKV(a *npu.Args, layer int) error {
 		if err := m.Check(); err != nil {
 			return fmt.Errorf("row %d: %w", i, err)
 		}
-		s, _ := a.KV[i].At(int(m.Slot))
+		s, at := a.KV[i].At(int(m.Slot))
 		if s == nil || layer >= len(s.K) {
 			return fmt.Errorf("row %d: cache has no slot %d in layer %d", i, m.Slot, layer)
 		}
 		if s, _ := a.KV[i].At(m.Reach() - 1); s == nil {
 			return fmt.Errorf("row %d: cache has no slot %d to attend to", i, m.Reach()-1)
 		}
+		short := at >= room(s, layer, row, values)
+		m.Within(window, func(slot, n int) {
+			stretch(a.KV[i].Spans, slot, n, func(s *npu.Span, at, n int) { short = short || at+n > room(s, layer, row, values) })
+		})
+		if short {
+			return fmt.Errorf("row %d: cache has slots without memory in layer %d", i, layer)
+		}
 	}
 	return nil
+}
+
+// room returns for how many positions a span has memory in a layer.
+func room(s *npu.Span, layer, row int, values bool) int {
+	if layer >= len(s.K) || values && layer >= len(s.V) {
+		return 0
+	}
+	n := len(s.K[layer]) / row
+	if values {
+		n = min(n, len(s.V[layer])/row)
+	}
+	return n
 }
 
 // value returns the arena memory of a value.

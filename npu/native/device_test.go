@@ -132,11 +132,13 @@ func TestCompileAndRunRefuse(t *testing.T) {
 	}
 	buf := make([]float32, 8)
 	kv := &npu.KV{Spans: []npu.Span{{Len: 3, K: make([][]uint16, 1), V: make([][]uint16, 1)}}}
+	short := &npu.KV{Spans: []npu.Span{{Len: 3, K: [][]uint16{nil, make([]uint16, 12)}, V: [][]uint16{nil, make([]uint16, 11)}}}}
 	for _, c := range []struct {
 		p    npu.Program
 		a    npu.Args
 		want string
 	}{
+		{layer, npu.Args{Rows: 1, X: buf, Out: buf, Positions: []int32{2}, KV: []*npu.KV{short}}, "slots without memory in layer 1"},
 		{layer, npu.Args{Rows: 3, X: buf, Out: buf}, "takes 1 to 2 rows, not 3"},
 		{layer, npu.Args{Rows: 2, X: buf, Out: buf[:7]}, "output too short"},
 		{layer, npu.Args{Rows: 2, X: buf[:7], Out: buf}, "input has 7 values"},

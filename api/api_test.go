@@ -21,6 +21,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -1346,5 +1347,38 @@ func TestEnding(t *testing.T) {
 		if want == 200 {
 			close(ends)
 		}
+	}
+}
+
+// An upload that ends early is the client's fault, and a form has a bounded number of files.
+func TestUploadsOutOfOrder(t *testing.T) {
+	part := func(i int) string {
+		return fmt.Sprintf("--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"%d.md\"\r\n\r\nText.\r\n", i)
+	}
+	const form = `multipart/form-data; boundary=x`
+	var all strings.Builder
+	for i := range maxFiles + 1 {
+		all.WriteString(part(i))
+	}
+	for name, c := range map[string]struct{ body, kind, want string }{
+		"cut off":    {strings.TrimSuffix(part(1), "\r\n"), form, "ended early"},
+		"many files": {all.String() + "--x--", form, "more than 1000 files"},
+	} {
+		library := &papers{held: map[string]string{}}
+		cfg := config(&echo{})
+		cfg.Library = library
+		w := send(t, New(cfg), "POST", "/v1/documents", c.body, "Content-Type", c.kind)
+		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), c.want) || len(library.held) > maxFiles {
+			t.Errorf("%s: %d %s, %d files", name, w.Code, w.Body, len(library.held))
+		}
+	}
+	cut := httptest.NewRequest("POST", "http://localhost:7470/v1/documents?name=a.md", io.MultiReader(strings.NewReader("Te"), iotest.ErrReader(io.ErrUnexpectedEOF)))
+	cut.Header.Set("Content-Type", "text/plain")
+	cfg := config(&echo{})
+	cfg.Library = &papers{held: map[string]string{}}
+	w := httptest.NewRecorder()
+	New(cfg).Handler().ServeHTTP(w, cut)
+	if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "ended early") {
+		t.Errorf("a file that is cut off: %d %s", w.Code, w.Body)
 	}
 }

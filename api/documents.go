@@ -110,7 +110,7 @@ func addFiles(l Library, r *http.Request) (results []uploadResult, err error) {
 		if err != nil {
 			return err
 		}
-		d, skipped, err := l.Add(r.Context(), name, body)
+		d, skipped, err := l.Add(r.Context(), name, upload{body})
 		result := uploadResult{Name: name, Skipped: skipped}
 		if skipped == "" {
 			result.Document = &d
@@ -129,6 +129,18 @@ func addFiles(l Library, r *http.Request) (results []uploadResult, err error) {
 	return results, err
 }
 
+// upload is a file that a client sends.
+type upload struct{ io.Reader }
+
+// Read tells an upload that ends early from a file of the index that does.
+func (u upload) Read(p []byte) (int, error) {
+	n, err := u.Reader.Read(p)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = badRequest("file", "the upload ended early: send it again")
+	}
+	return n, err
+}
+
 // allSkipped returns an error with the reasons if no file of an upload was read; nil if one was.
 func allSkipped(results []uploadResult) *Error {
 	var reasons []string
@@ -141,13 +153,16 @@ func allSkipped(results []uploadResult) *Error {
 	return &Error{Status: http.StatusUnprocessableEntity, Type: "invalid_request_error", Param: "file", Code: "unreadable", Message: strings.Join(reasons, "; ")}
 }
 
+// maxFiles bounds the files of a form. Each is written and indexed alone, while other uploads wait.
+const maxFiles = 1000
+
 // eachFile calls add for each file of a form.
 func eachFile(r *http.Request, add func(name string, body io.Reader) error) error {
 	form, err := r.MultipartReader()
 	if err != nil {
 		return badRequest("", "the form cannot be read: %v", err)
 	}
-	for {
+	for files := 0; ; {
 		p, err := form.NextPart()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -161,6 +176,9 @@ func eachFile(r *http.Request, add func(name string, body io.Reader) error) erro
 		}
 		if p.FileName() == "" {
 			continue
+		}
+		if files++; files > maxFiles {
+			return badRequest("file", "the form has more than %d files: send the others in another", maxFiles)
 		}
 		if err := add(p.FileName(), p); err != nil {
 			return err

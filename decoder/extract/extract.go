@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"tandem"
 	"tandem/aggregator"
@@ -302,11 +303,27 @@ func (d *Decoder) divide(req decoder.Request) {
 	language := span.English
 	for i, c := range d.clauses {
 		var sure bool
-		if d.clauses[i], d.languages[i], sure = inEnglish(c); sure && language == span.English {
+		if d.clauses[i], d.languages[i], sure = inEnglish(beginning(c)); sure && language == span.English {
 			language = d.languages[i]
 		}
 	}
 	d.refusal = refusal.Sentences[language]
+}
+
+// maxClause is how many bytes of a part of the question are read. All candidates are compared with it in a hundred ways, and the span
+// reader reads no more than the first few dozen words.
+const maxClause = 2048
+
+// beginning returns the whole characters of the first maxClause bytes of a text.
+func beginning(s string) string {
+	if len(s) <= maxClause {
+		return s
+	}
+	end := maxClause
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end]
 }
 
 func askedIn(req decoder.Request) question.Asked {

@@ -3,6 +3,7 @@ package extract
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"tandem/internal/lazyregexp"
 )
@@ -33,6 +34,16 @@ func TestWholeWords(t *testing.T) {
 			if w = strings.ReplaceAll(w, "_", " "); c.pattern.MatchString(w) {
 				t.Errorf("%s matches %q", name, w)
 			}
+		}
+	}
+}
+
+// Candidates are compared with the beginning of a question, however long it is.
+func TestLongQuestion(t *testing.T) {
+	for _, word := range []string{"Anna Bert ", "Zoë", "ä"} {
+		d := open(t, config(0), "When did "+strings.Repeat(word, 60_000/len(word)), deviceNotes)
+		if c := d.clauses[0]; len(c) > maxClause || len(c) < maxClause-10 || !utf8.ValidString(c) || len(d.parts[0].clause) > 2*maxClause {
+			t.Errorf("%q: %d bytes are read", word, len(c))
 		}
 	}
 }

@@ -23,7 +23,7 @@ type RemoteCloud struct {
 	Announced func(addresses []string)
 
 	dial     func(ctx context.Context, address string) (*transport.Conn, error)
-	dialling sync.Mutex // held while a connection is made
+	dialling chan struct{} // capacity 1, full while a connection is made: whoever waits for that can give up
 
 	announcing sync.Mutex // held while Announced runs
 
@@ -42,6 +42,7 @@ type RemoteCloud struct {
 func NewRemoteCloud(dial func(ctx context.Context, address string) (*transport.Conn, error), spread uint64, addresses ...string) *RemoteCloud {
 	return &RemoteCloud{
 		dial: dial, set: replicas.New(spread, addresses), conns: map[string]*transport.Conn{}, introduced: map[string]*transport.Conn{},
+		dialling: make(chan struct{}, 1),
 	}
 }
 
@@ -212,8 +213,12 @@ func (r *RemoteCloud) kept(except []string) (string, *transport.Conn) {
 
 // connect makes a new connection, and keeps it. If another answer has made one meanwhile, connect returns that.
 func (r *RemoteCloud) connect(ctx context.Context, failed *transport.Conn, except []string) (string, *transport.Conn, error) {
-	r.dialling.Lock()
-	defer r.dialling.Unlock()
+	select {
+	case r.dialling <- struct{}{}:
+		defer func() { <-r.dialling }()
+	case <-ctx.Done():
+		return "", nil, context.Cause(ctx)
+	}
 	if at, conn := r.kept(except); conn != nil && conn != failed {
 		return at, conn, nil
 	}

@@ -66,6 +66,26 @@ func TestDeadConnectionIsReplaced(t *testing.T) {
 	})
 }
 
+// A question that waits while another one's connection is made waits no longer than it likes.
+func TestConnectionOfAnotherQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := NewRemoteCloud(func(ctx context.Context, _ string) (*transport.Conn, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}, 0, "the cloud")
+		patient, stop := context.WithTimeout(t.Context(), time.Hour)
+		defer stop()
+		go s.open(patient, transport.Begin{})
+		synctest.Wait()
+		hasty, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		if _, err := s.open(hasty, transport.Begin{}); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > time.Minute {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}
+
 // avenue is a cloud whose replicas are at a simulated network's addresses, and name those of lists as all there are.
 func avenue(t *testing.T, addresses []string, lists map[string][]string) *RemoteCloud {
 	t.Helper()

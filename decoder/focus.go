@@ -84,7 +84,9 @@ func opensFocusClause(s string) bool {
 
 // isEllipticalFocusClause reports whether the words after ", and" are short for a question: "the old mill's contact?"
 func isEllipticalFocusClause(s string, and bool) bool {
-	s = s[:strings.IndexAny(s+"?", ",?")]
+	if end := strings.IndexAny(s, ",?"); end >= 0 {
+		s = s[:end]
+	}
 	return and && (strings.Contains(s, " of ") || strings.Contains(s, "'s ") || strings.Contains(s, "s' "))
 }
 

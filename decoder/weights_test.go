@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -93,4 +94,19 @@ func FuzzFocus(f *testing.F) {
 			t.Fatalf("the last sentence begins at %d of %d", at, len(answer))
 		}
 	})
+}
+
+// A question is not copied at each comma: twice the commas take about twice the memory.
+func TestFocusOfManyCommas(t *testing.T) {
+	cost := func(n int) uint64 {
+		asked := strings.Repeat("a, ", n)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		focusClauses(asked)
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if one, two := cost(1<<11), cost(1<<12); two > 3*one {
+		t.Errorf("%d kB, %d kB for twice the commas", one>>10, two>>10)
+	}
 }

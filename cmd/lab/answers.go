@@ -49,9 +49,9 @@ type answersCmd struct {
 	Tokens    int    `help:"Maximum number of tokens in an answer." default:"96"`
 	Support   int    `help:"Maximum number of tokens in a draft's distribution, as edge ask --support." default:"256"`
 
-	Fit      bool   `help:"Instead fit the span reader's constants to the questions of one part." env:"-"`
-	Passages bool   `help:"Instead print the questions of one part with the passages that both sides find for them, a line of JSON each: what train/span can train a reader with." env:"-"`
-	File     string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
+	Fit   bool   `help:"Instead fit the span reader's constants to the questions of one part." env:"-"`
+	Found bool   `help:"Instead print the questions of one part with the passages that both sides find for them, a line of JSON each: what train/span can train a reader with." env:"-"`
+	File  string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
 func (c *answersCmd) Help() string { return answersHelp }
@@ -64,7 +64,7 @@ const answersHelp = `Examples:
   lab answers --sets xquad/open,reading --n 60 --methods pair,quote --json figures.json
   lab answers --sets mine --n 0 --methods pair --show all
   lab answers --sets xquad/open,generated,reading --n 200 --fit > fitted.json && lab answers --constants fitted.json
-  lab answers --sets mine --n 0 --passages > mine.jsonl
+  lab answers --sets mine --n 0 --found > mine.jsonl
 
 Documents are cut, indexed and searched as a user's would be, and dealt to the two sides at random. All answers are greedy.
 
@@ -147,8 +147,8 @@ func (c *answersCmd) Run(a *cli.App) error {
 	if c.Fit {
 		return c.fit(a, product, sets)
 	}
-	if c.Passages {
-		return c.printPassages(a, reader, sets)
+	if c.Found {
+		return c.printFound(a, reader, sets)
 	}
 	methods, err := c.methods(product, reader)
 	if err != nil {
@@ -301,10 +301,10 @@ func (c *answersCmd) constants() (k extract.Constants, err error) {
 	return k, nil
 }
 
-// printPassages prints the questions of one part with the passages found for them.
-func (c *answersCmd) printPassages(a *cli.App, reader *span.Reader, sets []answers.Set) error {
+// printFound prints the questions of one part with the passages found for them.
+func (c *answersCmd) printFound(a *cli.App, reader *span.Reader, sets []answers.Set) error {
 	if slices.Contains(c.Sets, "people/judge") {
-		return errors.New("--passages: people/judge stays unread, so that no reader is trained with it")
+		return errors.New("--found: people/judge stays unread, so that no reader is trained with it")
 	}
 	lines := json.NewEncoder(a.Out)
 	lines.SetEscapeHTML(false)

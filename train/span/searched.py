@@ -1,4 +1,4 @@
-"""Races out of questions about documents, with the passages that the program finds for them: what `lab answers --passages` prints.
+"""Races out of questions about documents, with the passages that the program finds for them: what `lab answers --found` prints.
 
 A passage of a document answers where it holds the sentence that says it: with the answer's words in that sentence, or with the whole sentence
 where the answer is not in it (yes and no). A passage with an accepted answer elsewhere may be right, too, so it is left out."""

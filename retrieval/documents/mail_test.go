@@ -213,6 +213,9 @@ func TestThreadIsSearchedWithinBounds(t *testing.T) {
 
 // What a mailbox repeats is bounded before it is left out.
 func TestMailboxOfQuotations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short runs are those with the race detector, which allocates more")
+	}
 	one := "From a@x Mon May  6 10:00:00 2024\nSubject: x\n\n" + strings.Repeat("> a\n>\n", 1<<17) + "\n"
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -63,9 +63,10 @@ func within(path, dir, sep string) bool {
 	return path == dir || strings.HasPrefix(path, above) && strings.HasPrefix(path[len(above):], sep) || dir == "."
 }
 
-// reaches reports whether a walk of dir visits path: it is dir or below it, and nothing between them is hidden.
+// reaches reports whether a walk of dir visits path: it is dir or below it, and nothing between them is skipped.
 func reaches(dir, path, sep string) bool {
-	return within(path, dir, sep) && !strings.Contains(strings.TrimPrefix(path, strings.TrimSuffix(dir, sep)), sep+".")
+	below := strings.TrimPrefix(path, strings.TrimSuffix(dir, sep))
+	return within(path, dir, sep) && !strings.Contains(below, sep+".") && !strings.Contains(below+sep, sep+packages+sep)
 }
 
 // pathSet is a set of files and folders, without separators at their ends.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -37,7 +38,8 @@ type visitor struct {
 }
 
 // walk visits the files of t in lexical order. It does not follow symbolic links, so it cannot loop or leave the folder. It
-// skips hidden files and files of unknown types.
+// skips hidden files, files of unknown types, and what a package manager writes: a folder with code has thousands of such files
+// in JSON and YAML, which say nothing that somebody asks.
 func (t tree) walk(ctx context.Context, v visitor) error {
 	if !utf8.ValidString(t.start) {
 		return errors.New(notUTF8)
@@ -66,7 +68,13 @@ func (t tree) walk(ctx context.Context, v visitor) error {
 				return fs.SkipDir
 			}
 			return nil
+		case name != t.start && d.IsDir() && d.Name() == packages:
+			v.skip(source, Special, writtenByManager)
+			return fs.SkipDir
 		case d.IsDir():
+			return nil
+		case slices.Contains(lockFiles, d.Name()):
+			v.skip(source, Special, writtenByManager)
 			return nil
 		case strings.HasPrefix(d.Name(), "~$"):
 			v.skip(source, Special, "kept by an office program while a document is open")
@@ -81,6 +89,13 @@ func (t tree) walk(ctx context.Context, v visitor) error {
 		return t.visit(name, d, v)
 	})
 }
+
+// packages is the folder in which a package manager keeps what a program needs; lockFiles say which versions these are.
+const packages = "node_modules"
+
+var lockFiles = []string{"package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml"}
+
+const writtenByManager = "written by a package manager"
 
 // visit visits a regular file.
 func (t tree) visit(name string, d fs.DirEntry, v visitor) error {

@@ -69,7 +69,7 @@ type Decoder struct {
 	end        tandem.Token    // after the last part
 
 	answer []tandem.Token
-	masses []float64 // for output, which fills it anew each time
+	masses []float64 // for output, which overwrites it each time
 }
 
 // New reads the first part of the question in each passage. The others are read when an answer comes to them, so that its

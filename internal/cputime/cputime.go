@@ -18,7 +18,7 @@ func Spent() (time.Duration, bool) {
 	return time.Since(started), false
 }
 
-// WithLimit returns a context that ends when the process has taken so much more processor time. It is for tests of what must not
+// WithLimit returns a context that ends when the process has taken that much more processor time. It is for tests of what must not
 // take very long, and is precise to a tenth of a second. Call stop when the context is no longer needed.
 func WithLimit(parent context.Context, most time.Duration) (ctx context.Context, stop context.CancelFunc) {
 	ctx, stop = context.WithCancel(parent)

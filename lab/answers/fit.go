@@ -27,7 +27,7 @@ func Cases(ctx context.Context, c extract.Config, s Set, documents int, o Option
 			return nil, err
 		}
 		for _, q := range w.Questions {
-			if len(question.Asked{Text: q.Text, History: q.node().History}.Clauses()) != 1 || len(q.Earlier) > 0 {
+			if !q.hasOnePart() {
 				continue
 			}
 			k, err := l.newCase(ctx, c, q, documents)
@@ -42,6 +42,11 @@ func Cases(ctx context.Context, c extract.Config, s Set, documents int, o Option
 		}
 	}
 	return out, nil
+}
+
+// hasOnePart reports whether a question neither follows another nor consists of several.
+func (q Question) hasOnePart() bool {
+	return len(q.Earlier) == 0 && len(question.Asked{Text: q.Text, History: q.node().History}.Clauses()) == 1
 }
 
 func (l *Library) newCase(ctx context.Context, c extract.Config, q Question, documents int) (k Case, err error) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"tandem/decoder/extract"
-	"tandem/decoder/question"
 )
 
 // Found is a question of one part with the passages that both sides find for it, as a reader is given them: what a reader can
@@ -29,7 +28,7 @@ func FoundPassages(ctx context.Context, s Set, documents int, o Options, yield f
 			return err
 		}
 		for _, q := range w.Questions {
-			if len(question.Asked{Text: q.Text}.Clauses()) != 1 || len(q.Earlier) > 0 {
+			if !q.hasOnePart() {
 				continue
 			}
 			f := Found{Set: s.Name, ID: q.ID, Kind: q.Kind, Question: q.Text, Parts: append([]Part{}, q.Parts...)}

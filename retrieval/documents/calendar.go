@@ -19,7 +19,7 @@ func parseCalendar(ctx context.Context, data []byte) (Document, error) {
 		return Document{}, err
 	}
 	c := calendar{zone: time.UTC}
-	if err := c.read(ctx, text); err != nil {
+	if err := properties(ctx, text, c.property); err != nil {
 		return Document{}, err
 	}
 	if !c.begun {
@@ -29,11 +29,6 @@ func parseCalendar(ctx context.Context, data []byte) (Document, error) {
 		return Document{}, errors.New("no events in it")
 	}
 	return c.doc, nil
-}
-
-// read adds what a calendar has.
-func (c *calendar) read(ctx context.Context, text string) error {
-	return properties(ctx, text, c.property)
 }
 
 // calendar makes a document of a calendar's lines.

@@ -292,11 +292,8 @@ func (m *mailReader) calendar(h textproto.MIMEHeader, kind, name, text string) (
 		m.calendars = map[[sha256.Size]byte]bool{}
 	}
 	m.calendars[sum] = true
-	if err := countLines(text); err != nil {
-		return out, err
-	}
 	c := calendar{zone: time.UTC}
-	if err := c.read(m.ctx, text); err != nil {
+	if err := properties(m.ctx, text, c.property); err != nil {
 		return out, err
 	}
 	for _, b := range c.doc.Blocks {

@@ -343,7 +343,7 @@ func (r *rst) listTable(from, indent int, caption string) int {
 	return len(lines)
 }
 
-// option returns the value of a directive's option. The directive and its options have so many lines.
+// option returns the value of a directive's option. The second argument is the number of their lines.
 func (r *rst) option(name string, lines int) string {
 	for n := 1; n < lines; n++ {
 		if value, ok := strings.CutPrefix(strings.TrimSpace(r.line(n)), ":"+name+":"); ok {

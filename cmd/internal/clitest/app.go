@@ -2,9 +2,12 @@ package clitest
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"tandem/cmd/internal/cli"
+	"tandem/internal/tinymodel"
 )
 
 // App returns an app with empty folders, and its output.
@@ -18,4 +21,21 @@ func App(t *testing.T) (a *cli.App, out, aside *bytes.Buffer) {
 	out, aside = &bytes.Buffer{}, &bytes.Buffer{}
 	a = &cli.App{Context: t.Context(), Screen: &cli.Screen{Out: out, Aside: aside}, Program: "edge", Globals: &cli.Globals{}}
 	return a, out, aside
+}
+
+// EscapingModel writes a model whose name begins with what begins a terminal's commands, and returns its path.
+func EscapingModel(t *testing.T) string {
+	t.Helper()
+	raw := tinymodel.GGUF(tinymodel.Spec{Seed: 3})
+	const key = "general.name"
+	at := bytes.Index(raw, []byte(key))
+	if at < 0 {
+		t.Fatal("the tiny model has no name")
+	}
+	raw[at+len(key)+4+8] = 0x1b // behind the value's type and length
+	path := filepath.Join(t.TempDir(), "x.gguf")
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

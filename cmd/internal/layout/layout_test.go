@@ -34,7 +34,7 @@ var rules = []struct{ packages, imports string }{
 	{"cmd/internal/doctor", "tandem cmd/internal/cli cmd/internal/modelcmd retrieval/search model/... npu/..."},
 	{"cmd/internal/modelcmd", "cmd/internal/cli decoder/kvstore node retrieval/... lora lora/rewrite model/... npu/... specdec models"},
 	{"cmd/internal/cli", "cmd/internal/licenses tandem node decoder/kvstore retrieval/... transport model model/span profiler internal/atomicfile internal/filelock internal/spelling"},
-	{"cmd/internal/clitest", "cmd/internal/cli internal/lazyregexp"},
+	{"cmd/internal/clitest", "cmd/internal/cli internal/lazyregexp internal/tinymodel"},
 	{"cmd/internal/licenses", ""},
 	{"cmd/internal/licenses/gather", "cmd/internal/licenses"},
 

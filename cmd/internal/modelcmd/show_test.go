@@ -1,28 +1,15 @@
 package modelcmd
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"tandem/cmd/internal/clitest"
-	"tandem/internal/tinymodel"
 )
 
 // A model file cannot control the terminal of who looks at it.
 func TestShowEscapesModels(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.gguf")
-	raw := tinymodel.GGUF(tinymodel.Spec{Seed: 3})
-	name := strings.Index(string(raw), "general.name")
-	if name < 0 {
-		t.Skip("the tiny model has no name")
-	}
-	value := name + len("general.name") + 4 + 8
-	raw[value] = 0x1b
-	if err := os.WriteFile(path, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	path := clitest.EscapingModel(t)
 	a, out, _ := clitest.App(t)
 	if err := (&showCmd{Name: path, Metadata: true, Template: true}).Run(a); err != nil {
 		t.Fatal(err)

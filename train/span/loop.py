@@ -54,7 +54,12 @@ def produced(batches, ahead=6, seed=0):
     process = mp.Process(target=work, daemon=True)
     process.start()
     while True:
-        b = queue.get()
+        try:
+            b = queue.get(timeout=2)
+        except queues.Empty:
+            if process.is_alive():
+                continue
+            raise SystemExit("train: the process that makes batches has ended; its error is above")
         yield {k: torch.from_numpy(x) for k, x in b.items()}
 
 

@@ -94,6 +94,15 @@ class ReaderTest(unittest.TestCase):
         loop.run(self.m, loop.produced(batches), 5, lambda share: 1, loop.Optimizer(self.m), rows.append, lambda: kept.append(1), max_steps=16, mean=mean)
         self.assertEqual((rows[-1]["steps"], len(kept), int(mean.written[0])), (16, 1, 1))
 
+    def test_training_ends_when_no_batches_come(self):
+        from . import loop
+
+        def batches():
+            raise SystemExit("no such file")
+            yield
+        with self.assertRaisesRegex(SystemExit, "process that makes batches"):
+            next(loop.produced(batches))
+
     def test_the_file_computes_what_torch_does(self):
         with tempfile.TemporaryDirectory() as d:
             path = os.path.join(d, "span.gguf")

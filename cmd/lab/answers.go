@@ -72,7 +72,7 @@ Sets:
   people/tune, people/judge
                      documents of invented people, written by a language
                      model; judge is for reporting only
-  people/first to people/eleventh
+  people/first to people/twelfth
                      the same, written later
   people/tune/talks  conversations
   people/technical   READMEs, references, runbooks and prose

@@ -1,5 +1,5 @@
 """python3 -m train.span.folders OUT: writes the folders of documents of folders/*.txt as `lab answers --sets OUT/NAME` reads them: documents/ and
-questions.jsonl.
+questions.jsonl. python3 -m train.span.folders OUT held: those of folders/held, which the reader is not trained with, to fit curves to.
 
 A file has the documents of one invented person, family, firm or club, each below a line "=== FILE NAME", and at its end lines "??? FILE NAME"
 with questions about that document below them, one a line:
@@ -87,8 +87,8 @@ def unpacked(text):
     return documents, out
 
 
-def main(out):
-    for path in sorted(glob.glob(HERE + "/*.txt")):
+def main(out, held=False):
+    for path in sorted(glob.glob(HERE + ("/held/*.txt" if held else "/*.txt"))):
         with open(path, encoding="utf-8", newline="") as f:
             documents, questions = unpacked(f.read())
         folder = os.path.join(out, os.path.basename(path)[:-4])
@@ -101,6 +101,6 @@ def main(out):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("want: python3 -m train.span.folders OUT")
-    main(sys.argv[1])
+    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["held"]):
+        sys.exit("want: python3 -m train.span.folders OUT [held]")
+    main(sys.argv[1], held=len(sys.argv) == 3)

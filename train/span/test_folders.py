@@ -37,7 +37,7 @@ class FoldersTest(unittest.TestCase):
     def test_files(self):
         """Every file can be read, and most of its questions have an answer."""
         n = none = 0
-        for path in sorted(glob.glob(folders.HERE + "/*.txt")):
+        for path in sorted(glob.glob(folders.HERE + "/*.txt") + glob.glob(folders.HERE + "/held/*.txt")):
             with open(path, encoding="utf-8", newline="") as f:
                 documents, questions = folders.unpacked(f.read())
             self.assertGreater(len(documents), 3, path)
@@ -51,6 +51,8 @@ class FoldersTest(unittest.TestCase):
             written = len(glob.glob(out + "/*/questions.jsonl"))
             self.assertEqual(written, len(glob.glob(folders.HERE + "/*.txt")))
             self.assertTrue(os.path.exists(out + "/own-1/documents/car.csv"))
+            folders.main(out, held=True)
+            self.assertEqual(len(glob.glob(out + "/*/questions.jsonl")), written + len(glob.glob(folders.HERE + "/held/*.txt")))
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ a.add_argument("--threads", type=int, default=1)
 a.add_argument("--tokens", type=int, default=5000)
 a.add_argument("--encoders", type=int, default=4)
 a.add_argument("--layers", type=int, default=2)
+a.add_argument("--grow", type=int, default=0, help="blocks to add to --start where passage and question meet; they change nothing at first")
 a.add_argument("--rate", type=float, default=.001)
 a.add_argument("--mix", default="cloze=.08,sets=.45,layouts=.32,notes=.15")
 a.add_argument("--races", type=float, default=0, help="the share of the batches that are races (race.py)")
@@ -67,6 +68,7 @@ def begun():
         m = Reader(len(v.words), encoders=o.encoders, layers=o.layers, drop=o.drop, vectors=vectors)
     if weights:
         m.load_state_dict(weights)
+    m.grow(o.grow)
     return v, m.to(o.device)
 
 

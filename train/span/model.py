@@ -132,6 +132,15 @@ class Block(nn.Module):
         self.register_buffer("far", (i[:, None] - i[None]).abs().clamp(max=FAR), persistent=False)
         self.norm2, self.up, self.down = nn.LayerNorm(d), Linear(d, 3 * d), Linear(3 * d, d, gain=.5)
 
+    @torch.no_grad()
+    def silence(self):
+        """Makes the block return what it gets, until it has learnt something."""
+        for c in self.conv:
+            c.weight[:c.weight.shape[0] // 2] = 0  # the half that is gated
+        self.o.weight.zero_()
+        self.down.weight.zero_()
+        return self
+
     def keep(self, x):
         if not self.training or not self.drop:
             return x.new_ones((x.shape[0], 1, x.shape[2]), dtype=torch.float32)
@@ -176,6 +185,12 @@ class Reader(nn.Module):
 
     def tables(self):
         return [self.words.weight, self.parts.weight]
+
+    def grow(self, n):
+        """Adds n blocks behind the last, where passage and question meet, that change nothing yet."""
+        last = self.blocks[-1]
+        self.blocks.extend(Block(self.shape["d"], last.drop).silence() for _ in range(n))
+        self.shape["layers"] += n
 
     def embedded(self, b):
         u = self.words(b["rows"]) + self.parts(b["parts"]).sum(1)

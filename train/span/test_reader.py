@@ -84,6 +84,17 @@ class ReaderTest(unittest.TestCase):
         for (name, a), (_, b) in zip(self.m.state_dict().items(), again.state_dict().items()):  # five bits or eight
             self.assertLess((a - b).abs().max(), (.07 if name in export.TABLES else .01) * a.abs().max() + 1e-6, name)
 
+    def test_a_grown_reader_begins_as_it_was(self):
+        before = self.m.eval()(self.b)
+        self.m.grow(2)
+        after = self.m.eval()(self.b)
+        self.assertEqual((self.m.shape["layers"], len(self.m.blocks)), (3, 3))
+        for x, y in zip(before, after):
+            torch.testing.assert_close(x, y, rtol=0, atol=0)
+        l = model.loss(*after, self.b["gold"], self.b["answerable"]).mean()
+        l.backward()
+        self.assertGreater(self.m.blocks[-1].down.weight.grad.abs().max(), 0)
+
     def test_two_processes_train_and_log(self):
         from . import loop
         rows, kept = [], []

@@ -98,7 +98,7 @@ func TestPartOfLostCloudIsUnknown(t *testing.T) {
 // The answer, the recording and the cloud give the same reason why an answer ended: "length" also where the reader has
 // left out words of a sentence, and "stop" where that has room.
 func TestReasonsAgree(t *testing.T) {
-	const question = "How does one open the lake cabin?"
+	const question = "Is the wifi password of the lake cabin harbour-7421?"
 	for most, want := range map[int]string{8: "length", 120: "stop"} {
 		sides, tok := spanSides(t, question, 0, func(cfg *extract.Config) { cfg.MaxTokens = most })
 		cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 1, true)

@@ -56,7 +56,7 @@ func TestReplacedValue(t *testing.T) {
 	const board = "Choir, board\n- Summer concert: the Castle yard is closed, so we sing in the Corn hall instead.\n- Barbecue postponed from 30 June to 7 July.\n- Keys: ask Mina Roth rather than Ole Holm."
 	for _, c := range []struct{ question, notes, want string }{
 		{"Where is the summer concert of the choir?", board, "Summer concert: the Castle yard is closed, so we sing in the Corn hall instead."},
-		{"When is the barbecue of the choir?", board, "7 July"},
+		{"When is the barbecue of the choir?", board, "Barbecue postponed from 30 June to 7 July."},
 		{"Who has the keys of the choir?", board, "Mina Roth"},
 		{"When is the barbecue of the choir?", "Band, board\nThe barbecue in Ulm was postponed from 30 June to 7 July.", "30 June"},
 	} {

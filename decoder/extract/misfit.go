@@ -225,7 +225,7 @@ var misfits = []misfit{
 		return w.form == formSentence && saysYes.MatchString(c.said) && w.yesOfOtherDay(c.said)
 	}},
 	// "When does the mill close?": not "Mondays" in "The mill closes at 5. It is closed on Mondays."
-	{name: "closed then, not closing", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
+	{name: "closed then, not closing", valuesOnly: true, cost: otherEntry, applies: func(w wants, c candidate) bool {
 		return asksClosing.MatchString(w.question) && isClosed.MatchString(c.said[:max(0, c.from-c.begin)])
 	}},
 	// "When did the mill move to the hill?": not "12 May" in "30 April / The mill has moved to the hill. / 12 May / The

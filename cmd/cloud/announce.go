@@ -5,6 +5,7 @@ import (
 	"net"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/indexcmd"
 	"tandem/node"
 )
 
@@ -24,7 +25,7 @@ func announceJSON(a *cli.App, s side, files int, at addresses, cloud *node.Cloud
 
 // announce says where the server listens and what it answers from.
 func (c *serveCmd) announce(a *cli.App, s side, at addresses, cloud *node.Cloud) {
-	files, from := cli.CountFiles(a, s.docs), s.from
+	files, from := indexcmd.CountFiles(a, s.docs), s.from
 	if a.Globals.JSON {
 		announceJSON(a, s, files, at, cloud)
 		return

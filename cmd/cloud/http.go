@@ -11,6 +11,7 @@ import (
 	"tandem/api"
 	"tandem/api/page"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/indexcmd"
 	"tandem/cmd/internal/modelcmd"
 	"tandem/cmd/internal/server"
 	"tandem/decoder"
@@ -157,6 +158,6 @@ func lineOfCloud(l node.Line) node.Line {
 // Sides implements api.Answerer.
 func (s *alone) Sides() api.Sides {
 	own := api.SideInfo{Name: cli.HostName("cloud"), Sample: s.cloud.Local.Mark != "", InUse: true}
-	own.Documents = cli.CountFiles(context.Background(), s.cloud.Local.Documents)
+	own.Documents = indexcmd.CountFiles(context.Background(), s.cloud.Local.Documents)
 	return api.Sides{Device: own, Clouds: []api.SideInfo{}, Alone: true}
 }

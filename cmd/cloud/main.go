@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/indexcmd"
 	"tandem/cmd/internal/modelcmd"
 )
 
@@ -14,7 +15,7 @@ type grammar struct {
 
 	Serve  serveCmd     `cmd:"" help:"Answer together with paired devices."`
 	Pair   pairCmd      `cmd:"" help:"Print a code that pairs one device."`
-	Index  cli.IndexCmd `cmd:"" help:"Add, list and remove the documents that this side answers from."`
+	Index  indexcmd.Cmd `cmd:"" help:"Add, list and remove the documents that this side answers from."`
 	Ps     cli.PsCmd    `cmd:"" help:"List running programs that answer questions."`
 	Models modelcmd.Cmd `cmd:"" help:"List, fetch, convert and remove models."`
 	Doctor doctorCmd    `cmd:"" help:"Check this machine, the model and the index."`

@@ -9,6 +9,7 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/indexcmd"
 	"tandem/cmd/internal/modelcmd"
 	"tandem/cmd/internal/server"
 	"tandem/decoder"
@@ -24,16 +25,16 @@ const defaultPort = "4433"
 const defaultTokens = 256
 
 type serveCmd struct {
-	cli.PassageFlags     `group:"Documents:"`
-	cli.IndexFlag        `group:"Documents:"`
-	modelcmd.ScorerFlag  `group:"Documents:"`
-	modelcmd.ModelFlags  `group:"Model:"`
-	engineFlags          `group:"Model:"`
-	modelcmd.LoraFlags   `group:"Model:"`
-	modelcmd.DraftFlags  `group:"Model:"`
-	modelcmd.ReaderFlags `group:"Model:"`
-	cli.CacheFlags       `group:"Model:"`
-	cli.BucketFlag       `group:"Model:"`
+	indexcmd.PassageFlags `group:"Documents:"`
+	indexcmd.IndexFlag    `group:"Documents:"`
+	modelcmd.ScorerFlag   `group:"Documents:"`
+	modelcmd.ModelFlags   `group:"Model:"`
+	engineFlags           `group:"Model:"`
+	modelcmd.LoraFlags    `group:"Model:"`
+	modelcmd.DraftFlags   `group:"Model:"`
+	modelcmd.ReaderFlags  `group:"Model:"`
+	cli.CacheFlags        `group:"Model:"`
+	cli.BucketFlag        `group:"Model:"`
 
 	Listen         string        `help:"UDP address to listen on. Default: port 4433 on all addresses." default:":4433" placeholder:"HOST:PORT"`
 	Public         string        `help:"Serve this folder instead of the index. It is read when the server starts." type:"existingdir" placeholder:"DIR"`

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/indexcmd"
 	"tandem/cmd/internal/modelcmd"
 	"tandem/examples"
 	"tandem/model"
@@ -72,7 +73,7 @@ func (c *serveCmd) side(a *cli.App, m *model.Model, engine *remote.Server) (s si
 		s.Passes = engine
 	}
 	if s.from == fromSamples {
-		s.Mark = cli.SampleMark
+		s.Mark = indexcmd.SampleMark
 	}
 	err = c.guess(a, &s)
 	return s, err
@@ -135,16 +136,16 @@ func (c *serveCmd) documents(a *cli.App) (x library, from origin, err error) {
 		x, err = c.OpenCluster(a, c.PassageFlags)
 		return x, fromCluster, err
 	case c.Public != "":
-		if from = fromFolder; cli.SameFiles(c.Public, examples.Public, "public") {
+		if from = fromFolder; indexcmd.SameFiles(c.Public, examples.Public, "public") {
 			from = fromSamples
 		}
-		x, err = a.IndexFolder(c.Public, c.PassageFlags)
+		x, err = indexcmd.ReadFolder(a, c.Public, c.PassageFlags)
 		return x, from, err
 	case !c.Sample:
-		if own, err := a.OpenOwnIndex(c.PassageFlags); own != nil || err != nil {
+		if own, err := indexcmd.Open(a, c.PassageFlags); own != nil || err != nil {
 			return own, fromIndex, err
 		}
 	}
-	x, err = cli.IndexSample(a, examples.Public, c.PassageFlags)
+	x, err = indexcmd.ReadSamples(a, examples.Public, c.PassageFlags)
 	return x, fromSamples, err
 }

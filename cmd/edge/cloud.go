@@ -10,6 +10,7 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/indexcmd"
 	"tandem/cmd/internal/modelcmd"
 	"tandem/examples"
 	"tandem/node"
@@ -63,7 +64,7 @@ func (s *session) findCloud() error {
 	}
 	own := !s.own.sample
 	if f.Side == "cloud" && f.Notes == "" { // then no documents are open here
-		if own, err = s.app.HasIndex(); err != nil {
+		if own, err = indexcmd.Exists(s.app); err != nil {
 			return err
 		}
 	}
@@ -223,17 +224,17 @@ func (s *session) embeddedSide() (local node.Local, err error) {
 		return local, err
 	}
 	s.cloud.name = "the cloud in this process"
-	if s.cloud.invented = f.Public == "" || cli.SameFiles(f.Public, examples.Public, "public"); s.cloud.invented {
-		local.Mark = cli.SampleMark
+	if s.cloud.invented = f.Public == "" || indexcmd.SameFiles(f.Public, examples.Public, "public"); s.cloud.invented {
+		local.Mark = indexcmd.SampleMark
 	}
 	return local, nil
 }
 
 func (f answerFlags) publicDocuments(a *cli.App) (*search.Index, error) {
 	if f.Public != "" {
-		return a.IndexFolder(f.Public, f.PassageFlags)
+		return indexcmd.ReadFolder(a, f.Public, f.PassageFlags)
 	}
-	return cli.IndexSample(a, examples.Public, f.PassageFlags)
+	return indexcmd.ReadSamples(a, examples.Public, f.PassageFlags)
 }
 
 // dial connects to the cloud with the key peer at address, over a network.

@@ -13,6 +13,7 @@ import (
 	"tandem"
 	"tandem/cmd/internal/cli"
 	"tandem/cmd/internal/doctor"
+	"tandem/cmd/internal/indexcmd"
 	"tandem/cmd/internal/modelcmd"
 	"tandem/decoder"
 	"tandem/node"
@@ -117,7 +118,7 @@ func (c *doctorCmd) clouds(a *cli.App) []doctor.Check {
 	}
 	if len(peers) == 0 {
 		who := "the sample cloud answers"
-		if x, err := a.OpenOwnIndex(cli.PassageFlags{}); x != nil || err != nil {
+		if x, err := indexcmd.Open(a, indexcmd.PassageFlags{}); x != nil || err != nil {
 			who = "this device answers alone"
 			if x != nil {
 				x.Close()

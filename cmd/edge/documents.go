@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/indexcmd"
 	"tandem/examples"
 	"tandem/node"
 	"tandem/retrieval/search"
@@ -36,12 +37,12 @@ func (s *session) openDocuments() (node.Searcher, error) {
 // ownDocuments opens what the flags ask for. After an error, an index that it returns must be closed all the same.
 func (f answerFlags) ownDocuments(a *cli.App) (own ownDocuments, err error) {
 	if f.Notes != "" {
-		own.sample = cli.SameFiles(f.Notes, examples.Notes, "notes")
-		own.index, err = a.IndexFolder(f.Notes, f.PassageFlags)
+		own.sample = indexcmd.SameFiles(f.Notes, examples.Notes, "notes")
+		own.index, err = indexcmd.ReadFolder(a, f.Notes, f.PassageFlags)
 		return own, err
 	}
 	if !f.Sample {
-		if own.index, err = a.OpenOwnIndex(f.PassageFlags); err != nil {
+		if own.index, err = indexcmd.Open(a, f.PassageFlags); err != nil {
 			return own, err
 		}
 		if own.index != nil {
@@ -50,7 +51,7 @@ func (f answerFlags) ownDocuments(a *cli.App) (own ownDocuments, err error) {
 		}
 	}
 	own.sample = true
-	own.index, err = cli.IndexSample(a, examples.Notes, f.PassageFlags)
+	own.index, err = indexcmd.ReadSamples(a, examples.Notes, f.PassageFlags)
 	return own, err
 }
 

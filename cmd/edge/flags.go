@@ -14,6 +14,7 @@ import (
 	"tandem"
 	"tandem/api"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/indexcmd"
 	"tandem/cmd/internal/modelcmd"
 	"tandem/decoder"
 	"tandem/model/sample"
@@ -119,7 +120,7 @@ type documentFlags struct {
 	Documents int    `help:"Passages that each side retrieves; 0 for 8, or 4 if a decoder reads them." default:"0" hidden:""`
 	Contexts  int    `help:"Contexts to group a side's passages into; 0 for one per passage." default:"0" hidden:""`
 	Weights   string `help:"How document weights follow the answer: reader (sentence weights and, if the model gives it, how well each passage supports the answer), sentence, static, rescore[:N[,M]], likelihood[:L[,keep]] or sentence+likelihood." default:"reader" hidden:""`
-	cli.PassageFlags
+	indexcmd.PassageFlags
 	modelcmd.ScorerFlag
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/indexcmd"
 	"tandem/cmd/internal/modelcmd"
 )
 
@@ -19,7 +20,7 @@ type grammar struct {
 	Run     runCmd       `cmd:"" help:"Generate text from a prompt, without documents and without a cloud."`
 	Reply   replyCmd     `cmd:"" help:"Suggest short replies to a conversation."`
 	Rewrite rewriteCmd   `cmd:"" help:"Rewrite a text in another tone, or correct it."`
-	Index   cli.IndexCmd `cmd:"" help:"Add, list and remove the documents that questions are answered from."`
+	Index   indexcmd.Cmd `cmd:"" help:"Add, list and remove the documents that questions are answered from."`
 	Pair    pairCmd      `cmd:"" help:"Pair with a cloud, using the code that \"cloud pair\" printed."`
 	Ps      cli.PsCmd    `cmd:"" help:"List running programs that answer questions."`
 	Models  modelcmd.Cmd `cmd:"" help:"List, fetch, convert and remove models."`

@@ -12,6 +12,7 @@ import (
 
 	"tandem/api"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/indexcmd"
 	"tandem/cmd/internal/server"
 	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
@@ -164,7 +165,7 @@ func (s *library) Remove(ctx context.Context, path string) error {
 
 // uploads returns the folder of files that were uploaded.
 func (s *library) uploads() (string, error) {
-	dir, err := s.app.UploadsDir()
+	dir, err := indexcmd.UploadsDir(s.app)
 	if err != nil {
 		return "", err
 	}
@@ -173,7 +174,7 @@ func (s *library) uploads() (string, error) {
 
 // edit changes the index.
 func (s *library) edit(change func(*search.Index) (search.Report, error)) (search.Report, error) {
-	x, err := s.app.EditIndex(s.flags.PassageFlags) // cut as by index add
+	x, err := indexcmd.OpenWritable(s.app, s.flags.PassageFlags) // cut as by index add
 	if err != nil {
 		return search.Report{}, err
 	}

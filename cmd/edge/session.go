@@ -12,6 +12,7 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/indexcmd"
 	"tandem/cmd/internal/modelcmd"
 	"tandem/decoder/kvstore"
 	"tandem/model"
@@ -172,7 +173,7 @@ func (s *session) newDevice(documents node.Searcher) *node.Device {
 		Log:       s.app.Log,
 	}
 	if s.own.sample {
-		d.Local.Mark = cli.SampleMark
+		d.Local.Mark = indexcmd.SampleMark
 	}
 	if d.Require {
 		d.Patience.Busy = time.Minute

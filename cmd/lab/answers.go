@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/indexcmd"
 	"tandem/cmd/internal/modelcmd"
 	"tandem/decoder"
 	"tandem/decoder/extract"
@@ -37,7 +38,7 @@ type answersCmd struct {
 	Misspell            int      `help:"Misspell up to this many words of each question." placeholder:"WORDS"`
 
 	Documents int `help:"Passages that each side retrieves; 0 for 8, or 4 where the decoder answers." default:"0"`
-	cli.PassageFlags
+	indexcmd.PassageFlags
 	modelcmd.ScorerFlag
 	Index string `help:"Keep all documents but the device's in a Weaviate cluster, as cloud serve --index: weaviate://HOST[:PORT],…[/CLASS]. The classes, whose names begin with CLASS, are removed at the end." placeholder:"ADDRESS"`
 

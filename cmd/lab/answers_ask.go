@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/indexcmd"
 	"tandem/lab/answers"
 	"tandem/model/span"
 	"tandem/retrieval/passages"
@@ -163,8 +164,8 @@ func (c *answersCmd) cluster(ctx context.Context, o search.Options) (answers.Ind
 	if err != nil {
 		return nil, err
 	}
-	own := cli.IndexFlag{Index: fmt.Sprintf("%s/%sLab%x", strings.TrimSuffix(c.Index, "/"+class), class, rand.Uint64())}
-	x, err := own.OpenCluster(ctx, cli.PassageFlags{PassageWords: o.Words, Related: o.Related, Rerank: o.Rerank})
+	own := indexcmd.IndexFlag{Index: fmt.Sprintf("%s/%sLab%x", strings.TrimSuffix(c.Index, "/"+class), class, rand.Uint64())}
+	x, err := own.OpenCluster(ctx, indexcmd.PassageFlags{PassageWords: o.Words, Related: o.Related, Rerank: o.Rerank})
 	return temporaryIndex{x}, err
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/indexcmd"
 	"tandem/cmd/internal/modelcmd"
 	"tandem/decoder"
 	"tandem/decoder/kvstore"
@@ -48,7 +49,7 @@ func (f experimentFlags) open(a *cli.App) (s lab.Setup, closeAll func() error, e
 	}
 	return f.openOn(a, questions, func(side tandem.Side) (answers.Index, error) {
 		corpus := [...]fs.FS{tandem.Device: examples.Notes, tandem.Cloud: examples.Public}
-		return cli.IndexSample(a, corpus[side], cli.PassageFlags{}.BySentence())
+		return indexcmd.ReadSamples(a, corpus[side], indexcmd.PassageFlags{}.BySentence())
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/indexcmd"
 	"tandem/cmd/internal/modelcmd"
 	"tandem/lab"
 	"tandem/specdec"
@@ -19,7 +20,7 @@ type loadCmd struct {
 	Virtual []string `help:"Simulated machines, in virtual time, instead of this one: cores (two of them, as measured) and accelerator (made up: 64 rows take 1.6 times as long as 8), both with Qwen2.5-0.5B's shape." enum:"cores,accelerator" placeholder:"MACHINE"`
 	Sets    []string `help:"Ask about these sets of lab answers, such as people/fourth, instead of the sample documents. The cloud has all their documents." placeholder:"SET"`
 	Data    string   `help:"Folder with the sets xquad/… and reading/…, as for lab answers." type:"existingdir" placeholder:"DIR"`
-	cli.PassageFlags
+	indexcmd.PassageFlags
 	experimentFlags
 	File string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }

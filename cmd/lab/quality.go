@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/indexcmd"
 	"tandem/cmd/internal/modelcmd"
 	"tandem/decoder"
 	"tandem/lab/quality"
@@ -28,7 +29,7 @@ type qualityCmd struct {
 	Wikitext            bool     `help:"Instead measure bits per byte on WikiText-2 (in shared/data/wikitext2) with 0 to 16 documents; --n limits the windows of text."`
 	N                   int      `help:"Questions of each set; 0 for all." aliases:"limit" default:"100"`
 	Documents           int      `help:"Passages that each side retrieves; 0 for 4." default:"0"`
-	cli.PassageFlags
+	indexcmd.PassageFlags
 	Fit     bool   `help:"Instead fit the constants of the reader weights on the questions." env:"-"`
 	Wrong   bool   `help:"Print the pair's wrong answers."`
 	Tokens  int    `help:"Maximum number of tokens in an answer." default:"96"`

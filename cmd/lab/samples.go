@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/indexcmd"
 	"tandem/examples"
 	"tandem/lab/quality"
 	"tandem/retrieval/passages"
@@ -16,7 +17,7 @@ import (
 type samplesCmd struct {
 	readingFlags
 	Documents int `help:"Passages that each side retrieves." default:"4"`
-	cli.PassageFlags
+	indexcmd.PassageFlags
 }
 
 func (c *samplesCmd) Help() string {
@@ -39,7 +40,7 @@ func (c *samplesCmd) Run(a *cli.App) error {
 func (c *samplesCmd) items(a *cli.App) ([]quality.Item, error) {
 	var sides [2]*search.Index
 	for i, corpus := range []fs.FS{examples.Notes, examples.Public} {
-		x, err := cli.IndexSample(a, corpus, c.PassageFlags.BySentence())
+		x, err := indexcmd.ReadSamples(a, corpus, c.PassageFlags.BySentence())
 		if err != nil {
 			return nil, err
 		}

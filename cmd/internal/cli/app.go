@@ -1,6 +1,6 @@
 // Package cli is the command line that the programs edge, cloud and lab share: where they keep files, how they read flags and
-// configuration, how they print text and progress, and the commands about documents, pairings and the programs themselves.
-// Package modelcmd has what concerns models.
+// configuration, how they print text and progress, and the commands about pairings and the programs themselves. Package
+// indexcmd has what concerns documents, package modelcmd what concerns models.
 package cli
 
 import (

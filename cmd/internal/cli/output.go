@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 
 	"tandem/internal/atomicfile"
 )
@@ -92,6 +94,14 @@ func replace(path string, data []byte, perm fs.FileMode) error {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
+}
+
+// needsRoom adds to an error about a full disk what to do, unless it says so. The error names the file.
+func needsRoom(err error) error {
+	if !errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "make room") {
+		return err
+	}
+	return fmt.Errorf("%w: the disk of that file is full: make room on it", err)
 }
 
 // JSONTo prints v as JSON, or writes it to the file at path if path is neither empty nor "-".

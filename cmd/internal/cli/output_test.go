@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -49,5 +52,16 @@ func TestWriteOutput(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(at(".new-*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+// The error of a full disk says once what to do about it, and other errors stay as they are.
+func TestNeedsRoom(t *testing.T) {
+	if err := needsRoom(fmt.Errorf("store identity: write /keys/.new: %w", syscall.ENOSPC)); !strings.HasSuffix(err.Error(), "make room on it") || !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("a full disk: %v", err)
+	}
+	advised := fmt.Errorf("make room: %w", syscall.ENOSPC)
+	if other := errors.New("other"); needsRoom(nil) != nil || needsRoom(other) != other || needsRoom(advised) != advised {
+		t.Error("needsRoom changes other errors")
 	}
 }

@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -68,28 +65,6 @@ func TestJSONIsPlain(t *testing.T) {
 		if err := json.Unmarshal(out.Bytes(), &back); err != nil || back["title"] != title {
 			t.Errorf("%s: %q, %v", name, back, err)
 		}
-	}
-}
-
-// Names and titles of files cannot control the terminal.
-func TestIndexListIsPlain(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("no such names")
-	}
-	a, out, _ := testApp(t)
-	docs := t.TempDir()
-	if err := os.WriteFile(filepath.Join(docs, "a\x1b[2J\nb.md"), []byte("# The \x1b[31mboat\n\nThe berth of the Marigold is C17.\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := (&indexAdd{Paths: []string{docs}}).Run(a); err != nil {
-		t.Fatal(err)
-	}
-	out.Reset()
-	if err := (&indexList{}).Run(a); err != nil {
-		t.Fatal(err)
-	}
-	if text := out.String(); strings.ContainsAny(text, "\x1b") || strings.Count(text, "\n") != 3 || !strings.Contains(text, `a\x1b[2J\nb.md`) {
-		t.Errorf("%q", text)
 	}
 }
 

@@ -36,3 +36,15 @@ func TestTableFits(t *testing.T) {
 		}
 	}
 }
+
+// Numbers stand at the right, and what a terminal may obey is escaped.
+func TestTable(t *testing.T) {
+	a, out, _ := testApp(t)
+	list := Table{Header: []string{"N", "NAME", "NOTE"}, Right: 1}
+	list.Add("7", "é漢", "x")
+	list.Add("12345", "longer\n", "")
+	a.Table(list)
+	if want := "    N  NAME      NOTE\n    7  é漢        x\n12345  longer\\n\n"; out.String() != want {
+		t.Errorf("%q, want %q", out, want)
+	}
+}

@@ -16,6 +16,7 @@ import (
 
 	"tandem"
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/indexcmd"
 	"tandem/cmd/internal/modelcmd"
 	"tandem/model"
 	"tandem/model/hub"
@@ -263,7 +264,7 @@ func decodeRate(ctx context.Context, m *model.Model) (float64, error) {
 }
 
 func checkIndex(a *cli.App) Check {
-	x, err := a.OpenOwnIndex(cli.PassageFlags{})
+	x, err := indexcmd.Open(a, indexcmd.PassageFlags{})
 	switch {
 	case err != nil:
 		return brokenIndex(a, err)

@@ -25,15 +25,16 @@ const (
 // live node, what the node is made of, models, devices.
 var rules = []struct{ packages, imports string }{
 	// Programs.
-	{"cmd/edge", "tandem api/... cmd/internal/cli cmd/internal/modelcmd cmd/internal/doctor cmd/internal/prompt cmd/internal/quote cmd/internal/server lora/rewrite lora/streams node node/batch decoder/... retrieval/... transport model/... npu/... specdec dllm pair profiler netem examples internal/filelock internal/meter internal/refusal"},
-	{"cmd/cloud", "tandem api/... cmd/internal/cli cmd/internal/modelcmd cmd/internal/doctor cmd/internal/server node node/batch decoder retrieval/... transport model/... specdec pair examples"},
-	{"cmd/lab", "tandem cmd/internal/cli cmd/internal/modelcmd lab/... node lora/rewrite decoder/... retrieval/... transport model/... npu/... specdec dllm pair aggregator scheduler examples models internal/..."},
+	{"cmd/edge", "tandem api/... cmd/internal/cli cmd/internal/indexcmd cmd/internal/modelcmd cmd/internal/doctor cmd/internal/prompt cmd/internal/quote cmd/internal/server lora/rewrite lora/streams node node/batch decoder/... retrieval/... transport model/... npu/... specdec dllm pair profiler netem examples internal/filelock internal/meter internal/refusal"},
+	{"cmd/cloud", "tandem api/... cmd/internal/cli cmd/internal/indexcmd cmd/internal/modelcmd cmd/internal/doctor cmd/internal/server node node/batch decoder retrieval/... transport model/... specdec pair examples"},
+	{"cmd/lab", "tandem cmd/internal/cli cmd/internal/indexcmd cmd/internal/modelcmd lab/... node lora/rewrite decoder/... retrieval/... transport model/... npu/... specdec dllm pair aggregator scheduler examples models internal/..."},
 	{"cmd/internal/prompt", "cmd/internal/cli"},
 	{"cmd/internal/quote", "api cmd/internal/cli decoder internal/sentences"},
 	{"cmd/internal/server", "tandem api cmd/internal/cli cmd/internal/modelcmd pair node node/batch decoder/kvstore model/... models retrieval/search"},
-	{"cmd/internal/doctor", "tandem cmd/internal/cli cmd/internal/modelcmd retrieval/search model/... npu/..."},
+	{"cmd/internal/doctor", "tandem cmd/internal/cli cmd/internal/indexcmd cmd/internal/modelcmd retrieval/search model/... npu/..."},
+	{"cmd/internal/indexcmd", "cmd/internal/cli retrieval/passages retrieval/search/..."},
 	{"cmd/internal/modelcmd", "cmd/internal/cli decoder/kvstore node retrieval/... lora lora/rewrite model/... npu/... specdec models"},
-	{"cmd/internal/cli", "cmd/internal/licenses tandem node decoder/kvstore retrieval/... transport model model/span profiler internal/atomicfile internal/filelock internal/spelling"},
+	{"cmd/internal/cli", "cmd/internal/licenses tandem node decoder/kvstore retrieval/documents transport model model/span profiler internal/atomicfile internal/filelock internal/spelling"},
 	{"cmd/internal/clitest", "cmd/internal/cli internal/lazyregexp internal/tinymodel"},
 	{"cmd/internal/licenses", ""},
 	{"cmd/internal/licenses/gather", "cmd/internal/licenses"},

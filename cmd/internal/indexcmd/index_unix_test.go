@@ -1,6 +1,6 @@
 //go:build unix
 
-package cli
+package indexcmd
 
 import (
 	"os"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"tandem/cmd/internal/clitest"
 )
 
 // What holds no documents is named, with the reason in words.
@@ -32,8 +34,8 @@ func TestIndexAddOfNothing(t *testing.T) {
 		{os.DevNull, "a device, not a file with text", true},
 		{in("large.txt"), "too large: 300.0 MB, and at most 8.4 MB are read of this type: split it", true},
 	} {
-		a, out, aside := testApp(t)
-		err := (&indexAdd{Paths: []string{c.path}}).Run(a)
+		a, out, aside := clitest.App(t)
+		err := (&addCmd{Paths: []string{c.path}}).Run(a)
 		if (err != nil) != c.fails || c.fails && !strings.Contains(err.Error(), "nothing was indexed of "+c.path) || !strings.Contains(out.String()+aside.String(), c.want) {
 			t.Errorf("%s: %v, %s%s", c.path, err, out, aside)
 		}

@@ -1,4 +1,4 @@
-package cli
+package indexcmd
 
 import (
 	"os"

@@ -1,4 +1,4 @@
-package cli
+package indexcmd
 
 import (
 	"errors"
@@ -7,16 +7,17 @@ import (
 	"os"
 	"strings"
 
+	"tandem/cmd/internal/cli"
 	"tandem/retrieval/search"
 )
 
-// IndexFolder indexes a folder in memory, for one question.
-func (a *App) IndexFolder(dir string, cut PassageFlags) (*search.Index, error) {
+// ReadFolder indexes a folder in memory, for one question.
+func ReadFolder(a *cli.App, dir string, cut PassageFlags) (*search.Index, error) {
 	x, err := search.Memory(cut.options())
 	if err != nil {
 		return nil, err
 	}
-	report, err := x.Add(a, dir, a.indexProgress("reading "+dir))
+	report, err := x.Add(a, dir, progress(a, "reading "+dir))
 	a.Clear()
 	err = naming(dir, err)
 	if err == nil && report.Passages == 0 {
@@ -26,10 +27,10 @@ func (a *App) IndexFolder(dir string, cut PassageFlags) (*search.Index, error) {
 		return nil, errors.Join(err, x.Close())
 	}
 	if n := len(report.Skipped); n > fewSkipped {
-		a.Remark("%d files of %s were skipped: edge index add --skipped says why", n, Escape(dir))
+		a.Remark("%d files of %s were skipped: edge index add --skipped says why", n, cli.Escape(dir))
 	} else {
 		for _, s := range report.Skipped {
-			a.Remark("skipped %s: %s", Escape(s.Path), Escape(s.Reason))
+			a.Remark("skipped %s: %s", cli.Escape(s.Path), cli.Escape(s.Reason))
 		}
 	}
 	return x, nil
@@ -43,7 +44,7 @@ func nothingReadable(dir string, skipped []search.Skip) error {
 		err = fmt.Errorf("%w: there are no files in it", err)
 	}
 	for _, s := range skipped[:min(some, len(skipped))] {
-		err = fmt.Errorf("%w; %s: %s", err, Escape(s.Path), Escape(s.Reason))
+		err = fmt.Errorf("%w; %s: %s", err, cli.Escape(s.Path), cli.Escape(s.Reason))
 	}
 	if n := len(skipped) - some; n > 0 {
 		err = fmt.Errorf("%w; and %d more", err, n)
@@ -56,7 +57,7 @@ func nothingReadable(dir string, skipped []search.Skip) error {
 func naming(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, e := os.Stat(path); errors.Is(e, fs.ErrNotExist) {
-			return fmt.Errorf("%s: no such file or folder: give the path of one that exists, or none to update what is indexed", Escape(path))
+			return fmt.Errorf("%s: no such file or folder: give the path of one that exists, or none to update what is indexed", cli.Escape(path))
 		}
 	}
 	if !errors.Is(err, fs.ErrPermission) {

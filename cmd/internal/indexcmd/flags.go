@@ -1,20 +1,51 @@
-package cli
+package indexcmd
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"os"
 
+	"tandem/cmd/internal/cli"
+	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
 	"tandem/retrieval/search/weaviate"
 )
+
+// PassageFlags say how files are cut into passages.
+type PassageFlags struct {
+	PassageWords int `help:"Cut files into passages of about this many words; 0 for 64, or for one sentence each if the built-in decoder reads them." default:"0"`
+
+	Related search.Related `kong:"-"` // of search.Options
+	Rerank  search.Rerank  `kong:"-"` // likewise
+	waiting func()         // likewise
+}
+
+// Validate is called by kong.
+func (f PassageFlags) Validate() error {
+	if f.PassageWords < 0 {
+		return fmt.Errorf("--passage-words %d: want 0 (the default) or more", f.PassageWords)
+	}
+	return nil
+}
+
+// BySentence returns the flags with another default: a sentence each, which the built-in decoder was trained on.
+func (f PassageFlags) BySentence() PassageFlags {
+	f.PassageWords = cmp.Or(f.PassageWords, passages.SentenceWords)
+	return f
+}
+
+func (f PassageFlags) options() search.Options {
+	return search.Options{Words: f.PassageWords, Related: f.Related, Rerank: f.Rerank, Waiting: f.waiting}
+}
 
 // IndexFlag names where the documents are, if not in the index on this machine's disk.
 type IndexFlag struct {
 	Index string `help:"Keep the documents in a Weaviate cluster (1.39 or later) instead of the index on disk: weaviate://HOST[:PORT],…[/CLASS], or weaviates:// for TLS. The variable WEAVIATE_API_KEY may hold a key." placeholder:"ADDRESS"`
 }
 
-// Library is a set of indexed files: an index on disk, or in a cluster.
-type Library interface {
+// index is a set of indexed files, on disk or in a cluster.
+type index interface {
 	AddAll(ctx context.Context, paths []string, progress func(search.Progress)) ([]search.Report, error)
 	Refresh(ctx context.Context, progress func(search.Progress)) (search.Report, error)
 	RemoveAll(ctx context.Context, paths []string) ([]search.Report, error)
@@ -32,21 +63,21 @@ func (f IndexFlag) OpenCluster(ctx context.Context, cut PassageFlags) (*weaviate
 	return x, nil
 }
 
-// edit opens the documents for writing.
-func (f IndexFlag) edit(a *App, cut PassageFlags) (Library, error) {
+// openWritable opens the documents for writing.
+func (f IndexFlag) openWritable(a *cli.App, cut PassageFlags) (index, error) {
 	if f.Index != "" {
 		return f.OpenCluster(a, cut)
 	}
-	cut.waiting = a.waitsForIndex
-	return a.EditIndex(cut)
+	cut.waiting = waiting(a)
+	return OpenWritable(a, cut)
 }
 
-// read opens the documents for reading. It returns nil if nothing was ever indexed.
-func (f IndexFlag) read(a *App) (Library, error) {
+// open opens the documents for reading. It returns nil if nothing was ever indexed.
+func (f IndexFlag) open(a *cli.App) (index, error) {
 	if f.Index != "" {
 		return f.OpenCluster(a, PassageFlags{})
 	}
-	x, err := a.OpenOwnIndex(PassageFlags{})
+	x, err := Open(a, PassageFlags{})
 	if x == nil {
 		return nil, err
 	}

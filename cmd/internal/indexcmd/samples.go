@@ -1,4 +1,4 @@
-package cli
+package indexcmd
 
 import (
 	"bytes"
@@ -13,8 +13,8 @@ import (
 // SampleMark is what citations add to the titles of sample documents.
 const SampleMark = " (sample document)"
 
-// IndexSample indexes an embedded corpus in memory.
-func IndexSample(ctx context.Context, corpus fs.FS, cut PassageFlags) (*search.Index, error) {
+// ReadSamples indexes an embedded corpus in memory.
+func ReadSamples(ctx context.Context, corpus fs.FS, cut PassageFlags) (*search.Index, error) {
 	x, err := search.Memory(cut.options())
 	if err != nil {
 		return nil, err

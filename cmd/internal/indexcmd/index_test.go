@@ -1,4 +1,4 @@
-package cli
+package indexcmd
 
 import (
 	"encoding/json"
@@ -7,40 +7,36 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/clitest"
 	"tandem/retrieval/search"
 )
 
 // An unreadable folder is named, and the error of a full disk says what to do.
 func TestIndexErrors(t *testing.T) {
-	a, _, _ := testApp(t)
+	a, _, _ := clitest.App(t)
 	dirs, _ := a.Dirs()
-	err := a.fullDisk(errors.New("segment: 4.zap persist err: " + syscall.ENOSPC.Error()))
+	err := fullDisk(a, errors.New("segment: 4.zap persist err: "+syscall.ENOSPC.Error()))
 	if err == nil || !strings.Contains(err.Error(), "make room") || !strings.Contains(err.Error(), dirs.Data) {
 		t.Errorf("a full disk: %v", err)
 	}
 	for _, path := range []string{filepath.Join(dirs.Data, "index", "lock"), filepath.Dir(dirs.Data)} {
-		err := a.fullDisk(fmt.Errorf("write index: %w", &fs.PathError{Op: "open", Path: path, Err: syscall.EACCES}))
+		err := fullDisk(a, fmt.Errorf("write index: %w", &fs.PathError{Op: "open", Path: path, Err: syscall.EACCES}))
 		if !strings.Contains(err.Error(), "set XDG_DATA_HOME to a folder where it can") || !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("%s may not be written: %v", path, err)
 		}
 	}
-	if other := error(&fs.PathError{Op: "open", Path: filepath.Join(t.TempDir(), "a.md"), Err: syscall.EACCES}); a.fullDisk(other) != other {
+	if other := error(&fs.PathError{Op: "open", Path: filepath.Join(t.TempDir(), "a.md"), Err: syscall.EACCES}); fullDisk(a, other) != other {
 		t.Error("fullDisk changes the error about a document")
 	}
-	if other := errors.New("other"); a.fullDisk(nil) != nil || a.fullDisk(other) != other {
+	if other := errors.New("other"); fullDisk(a, nil) != nil || fullDisk(a, other) != other {
 		t.Error("fullDisk changes other errors")
-	}
-	if err := needsRoom(fmt.Errorf("store identity: write /keys/.new: %w", syscall.ENOSPC)); !strings.HasSuffix(err.Error(), "make room on it") || !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("a full disk: %v", err)
-	}
-	advised := fmt.Errorf("make room: %w", syscall.ENOSPC)
-	if other := errors.New("other"); needsRoom(nil) != nil || needsRoom(other) != other || needsRoom(advised) != advised {
-		t.Error("needsRoom changes other errors")
 	}
 	closed := filepath.Join(t.TempDir(), "closed")
 	if err := os.Mkdir(closed, 0); err != nil {
@@ -50,33 +46,33 @@ func TestIndexErrors(t *testing.T) {
 		f.Close()
 		t.Skip("this user may read everything")
 	}
-	if _, err := a.IndexFolder(closed, PassageFlags{}); err == nil || !strings.Contains(err.Error(), closed) {
+	if _, err := ReadFolder(a, closed, PassageFlags{}); err == nil || !strings.Contains(err.Error(), closed) {
 		t.Errorf("--notes: %v", err)
 	}
-	if err := (&indexAdd{Paths: []string{closed}}).Run(a); err == nil || !strings.Contains(err.Error(), closed) {
+	if err := (&addCmd{Paths: []string{closed}}).Run(a); err == nil || !strings.Contains(err.Error(), closed) {
 		t.Errorf("index add: %v", err)
 	}
 }
 
 // Removing what was uploaded from the index deletes it, and other files stay.
 func TestIndexRemoveUploads(t *testing.T) {
-	a, out, _ := testApp(t)
-	dir, err := a.UploadsDir()
+	a, out, _ := clitest.App(t)
+	dir, err := UploadsDir(a)
 	if err != nil {
 		t.Fatal(err)
 	}
 	own := filepath.Join(t.TempDir(), "own.md")
 	for _, path := range []string{filepath.Join(dir, "a.md"), filepath.Join(dir, "b.md"), own} {
-		if err := WriteFile(path, []byte("A walnut.")); err != nil {
+		if err := cli.WriteFile(path, []byte("A walnut.")); err != nil {
 			t.Fatal(err)
 		}
-		if err := (&indexAdd{Paths: []string{path}}).Run(a); err != nil {
+		if err := (&addCmd{Paths: []string{path}}).Run(a); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, path := range []string{filepath.Join(dir, "a.md"), own, dir} {
 		out.Reset()
-		if err := (&indexRemove{Paths: []string{path}}).Run(a); err != nil {
+		if err := (&removeCmd{Paths: []string{path}}).Run(a); err != nil {
 			t.Fatal(err)
 		}
 		_, err := os.Stat(path)
@@ -91,29 +87,29 @@ func TestIndexRemoveUploads(t *testing.T) {
 
 // Of several files to remove, those that the index has are removed, and the others are named.
 func TestIndexRemoveUnknown(t *testing.T) {
-	a, out, _ := testApp(t)
+	a, out, _ := clitest.App(t)
 	dir := t.TempDir()
 	var paths []string
 	for _, name := range []string{"a.md", "b.md", "c.md"} {
 		paths = append(paths, filepath.Join(dir, name))
-		if err := WriteFile(paths[len(paths)-1], []byte("A walnut.")); err != nil {
+		if err := cli.WriteFile(paths[len(paths)-1], []byte("A walnut.")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := (&indexAdd{Paths: paths}).Run(a); err != nil {
+	if err := (&addCmd{Paths: paths}).Run(a); err != nil {
 		t.Fatal(err)
 	}
 	out.Reset()
 	no, nor := filepath.Join(dir, "no.md"), filepath.Join(dir, "nor.md")
-	err := (&indexRemove{Paths: []string{paths[0], no, paths[1], nor}}).Run(a)
+	err := (&removeCmd{Paths: []string{paths[0], no, paths[1], nor}}).Run(a)
 	if want := no + ", " + nor + ": not in the index: "; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
 	defer func() {
 		out.Reset()
 		a.Globals.JSON = true
-		err := (&indexRemove{Paths: []string{paths[2], no}}).Run(a)
-		var r indexReport
+		err := (&removeCmd{Paths: []string{paths[2], no}}).Run(a)
+		var r reportJSON
 		if e := json.Unmarshal(out.Bytes(), &r); e != nil || err == nil || r.Removed != 1 || len(r.NotIndexed) != 1 || r.NotIndexed[0] != no {
 			t.Errorf("%s: %v, %v", out, e, err)
 		}
@@ -125,17 +121,17 @@ func TestIndexRemoveUnknown(t *testing.T) {
 
 // What the index does not have is named together with the files and folders of that name that it has, three at most.
 func TestIndexRemoveElsewhere(t *testing.T) {
-	a, out, _ := testApp(t)
+	a, out, _ := clitest.App(t)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"a/notes/x.md", "b/notes", "c/x.md", "d/x.md", "e/x.md", "f/other-notes"} {
-		if err := WriteFile(filepath.Join(dir, filepath.FromSlash(name)), []byte("A walnut.")); err != nil {
+		if err := cli.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), []byte("A walnut.")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := (&indexAdd{Paths: []string{dir}}).Run(a); err != nil {
+	if err := (&addCmd{Paths: []string{dir}}).Run(a); err != nil {
 		t.Fatal(err)
 	}
 	at := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
@@ -143,7 +139,7 @@ func TestIndexRemoveElsewhere(t *testing.T) {
 		"here/notes": {"a/notes", "b/notes"}, "here/x.md": {"a/notes/x.md", "c/x.md", "d/x.md"}, "here/none": nil, "here/es": nil,
 	} {
 		out.Reset()
-		err := (&indexRemove{Paths: []string{at(name)}}).Run(a)
+		err := (&removeCmd{Paths: []string{at(name)}}).Run(a)
 		if err == nil || !strings.HasPrefix(err.Error(), at(name)+": not in the index: ") || strings.Contains(err.Error(), "meant") != (want != nil) {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -167,7 +163,7 @@ func TestIndexRemoveElsewhere(t *testing.T) {
 
 // Files that were named are listed one by one if they are skipped, however many they are.
 func TestIndexAddNamesEach(t *testing.T) {
-	a, out, _ := testApp(t)
+	a, out, _ := clitest.App(t)
 	dir := t.TempDir()
 	var paths []string
 	for i := range 2 * fewSkipped {
@@ -177,7 +173,7 @@ func TestIndexAddNamesEach(t *testing.T) {
 		}
 		paths = append(paths, path)
 	}
-	err := (&indexAdd{Paths: paths}).Run(a)
+	err := (&addCmd{Paths: paths}).Run(a)
 	for _, path := range paths {
 		if !strings.Contains(out.String(), "skipped "+path+": unsupported type") {
 			t.Errorf("%s is not listed in\n%s", path, out)
@@ -190,7 +186,7 @@ func TestIndexAddNamesEach(t *testing.T) {
 
 // Adding what does not exist, or what is skipped entirely, is an error that says so.
 func TestIndexAddNothing(t *testing.T) {
-	a, out, _ := testApp(t)
+	a, out, _ := clitest.App(t)
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
@@ -200,20 +196,20 @@ func TestIndexAddNothing(t *testing.T) {
 		return path
 	}
 	binary, text := write("a.txt", "a\x00b"), write("b.txt", "The key is in the tin.")
-	err := (&indexAdd{Paths: []string{binary, text}}).Run(a)
+	err := (&addCmd{Paths: []string{binary, text}}).Run(a)
 	if err == nil || !strings.Contains(err.Error(), binary) || strings.Contains(err.Error(), text) || !strings.Contains(out.String(), "NUL bytes") || !strings.Contains(out.String(), "1 added") {
 		t.Errorf("a binary file and a text: %v, %s", err, out)
 	}
-	if err := (&indexAdd{Paths: []string{text}}).Run(a); err != nil {
+	if err := (&addCmd{Paths: []string{text}}).Run(a); err != nil {
 		t.Errorf("a text that is indexed: %v", err)
 	}
 	nope := filepath.Join(dir, "nope")
-	if err := (&indexAdd{Paths: []string{nope}}).Run(a); err == nil || !strings.HasPrefix(err.Error(), nope+": no such file or folder") {
+	if err := (&addCmd{Paths: []string{nope}}).Run(a); err == nil || !strings.HasPrefix(err.Error(), nope+": no such file or folder") {
 		t.Errorf("nothing there: %v", err)
 	}
 }
 
-func TestIndexLine(t *testing.T) {
+func TestProgressLine(t *testing.T) {
 	for want, c := range map[string]struct {
 		p     search.Progress
 		spent time.Duration
@@ -223,7 +219,7 @@ func TestIndexLine(t *testing.T) {
 		"indexing: 1 of 1 file, 0 B of 0 B: a.txt":                          {search.Progress{Path: "a.txt", Done: 1, Files: 1}, time.Second},
 		"indexing: 1 of 2 files, 0 B of 5 B: a.txt":                         {search.Progress{Path: "a.txt", Done: 1, Files: 2, TotalBytes: 5}, time.Second},
 	} {
-		if got := indexLine("indexing", c.p, c.spent); got != want {
+		if got := progressLine("indexing", c.p, c.spent); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -233,54 +229,43 @@ func TestIndexLine(t *testing.T) {
 func TestSkippedAreSummedUp(t *testing.T) {
 	list := []skipJSON{{"a.png", search.Unsupported, "unsupported type .png"}, {"b.PNG", search.Unsupported, "unsupported type .png"}, {"c", search.Unsupported, "unsupported type"},
 		{".git", search.Hidden, "hidden"}, {"big.txt", search.TooLarge, "too large: 9 bytes"}}
-	a, out, _ := testApp(t)
-	a.printSkipped(list, false)
+	a, out, _ := clitest.App(t)
+	printSkipped(a, list, false)
 	if n := strings.Count(out.String(), "skipped "); n != 5 || !strings.Contains(out.String(), "skipped .git: hidden\n") {
 		t.Errorf("few: %s", out)
 	}
 	out.Reset()
-	a.printSkipped(append(list, skipJSON{"x\x1b.pdf", search.Unusable, "damaged PDF"}), false)
+	printSkipped(a, append(list, skipJSON{"x\x1b.pdf", search.Unusable, "damaged PDF"}), false)
 	const want = "skipped 3: unsupported (.png 2, no extension 1)\nskipped 1: hidden\nskipped 1: too large\n  big.txt: too large: 9 bytes\n" +
 		"skipped 1: unusable\n  x\\x1b.pdf: damaged PDF\n(--skipped lists every file)\n"
 	if out.String() != want {
 		t.Errorf("many: %s", out)
 	}
 	out.Reset()
-	a.printSkipped(append(list, skipJSON{"link", search.Special, "symbolic link (not followed)"}), false)
+	printSkipped(a, append(list, skipJSON{"link", search.Special, "symbolic link (not followed)"}), false)
 	if !strings.Contains(out.String(), "skipped 1: symbolic links, devices, lock files of office programs\n") {
 		t.Errorf("a link: %s", out)
 	}
 	out.Reset()
-	a.printSkipped(append(list, list...), true)
+	printSkipped(a, append(list, list...), true)
 	if n := strings.Count(out.String(), "skipped "); n != 10 {
 		t.Errorf("every: %s", out)
 	}
 }
 
-func TestTable(t *testing.T) {
-	a, out, _ := testApp(t)
-	list := Table{Header: []string{"N", "NAME", "NOTE"}, Right: 1}
-	list.Add("7", "é漢", "x")
-	list.Add("12345", "longer\n", "")
-	a.Table(list)
-	if want := "    N  NAME      NOTE\n    7  é漢        x\n12345  longer\\n\n"; out.String() != want {
-		t.Errorf("%q, want %q", out, want)
-	}
-}
-
 // A file of the index shows its passages and its size in bytes.
 func TestIndexShowJSON(t *testing.T) {
-	a, out, _ := testApp(t)
+	a, out, _ := clitest.App(t)
 	path := filepath.Join(t.TempDir(), "boat.md")
 	if err := os.WriteFile(path, []byte("The berth is C17."), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := (&indexAdd{Paths: []string{path}}).Run(a); err != nil {
+	if err := (&addCmd{Paths: []string{path}}).Run(a); err != nil {
 		t.Fatal(err)
 	}
 	out.Reset()
 	a.Globals.JSON = true
-	if err := (&indexShow{Path: path}).Run(a); err != nil {
+	if err := (&showCmd{Path: path}).Run(a); err != nil {
 		t.Fatal(err)
 	}
 	var said struct {
@@ -289,5 +274,27 @@ func TestIndexShowJSON(t *testing.T) {
 	}
 	if err := json.Unmarshal(out.Bytes(), &said); err != nil || said.Bytes != 17 || len(said.Passages) != 1 || said.Passages[0].Text != "The berth is C17." {
 		t.Errorf("%v, %s", err, out)
+	}
+}
+
+// Names and titles of files cannot control the terminal.
+func TestIndexListIsPlain(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no such names")
+	}
+	a, out, _ := clitest.App(t)
+	docs := t.TempDir()
+	if err := os.WriteFile(filepath.Join(docs, "a\x1b[2J\nb.md"), []byte("# The \x1b[31mboat\n\nThe berth of the Marigold is C17.\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&addCmd{Paths: []string{docs}}).Run(a); err != nil {
+		t.Fatal(err)
+	}
+	out.Reset()
+	if err := (&listCmd{}).Run(a); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); strings.ContainsAny(text, "\x1b") || strings.Count(text, "\n") != 3 || !strings.Contains(text, `a\x1b[2J\nb.md`) {
+		t.Errorf("%q", text)
 	}
 }

@@ -13,8 +13,8 @@ import (
 type addresses struct{ devices, http, metrics net.Addr }
 
 // announceJSON says in JSON where the server listens and what it answers from.
-func announceJSON(a *cli.App, s side, files int, at addresses, cloud *node.Cloud) {
-	said := map[string]any{"listening": at.devices.String(), "model": s.model, "documents": files, "from": s.from, "titles": cloud.Titles, "quotes": cloud.Quotes}
+func announceJSON(a *cli.App, l local, files int, at addresses, cloud *node.Cloud) {
+	said := map[string]any{"listening": at.devices.String(), "model": l.model, "documents": files, "from": l.from, "titles": cloud.Titles, "quotes": cloud.Quotes}
 	for name, also := range map[string]net.Addr{"http": at.http, "metrics": at.metrics} {
 		if also != nil {
 			said[name] = also.String()
@@ -24,10 +24,10 @@ func announceJSON(a *cli.App, s side, files int, at addresses, cloud *node.Cloud
 }
 
 // announce says where the server listens and what it answers from.
-func (c *serveCmd) announce(a *cli.App, s side, at addresses, cloud *node.Cloud) {
-	files, from := indexcmd.CountFiles(a, s.docs), s.from
+func (c *serveCmd) announce(a *cli.App, l local, at addresses, cloud *node.Cloud) {
+	files, from := indexcmd.CountFiles(a, l.docs), l.from
 	if a.Globals.JSON {
-		announceJSON(a, s, files, at, cloud)
+		announceJSON(a, l, files, at, cloud)
 		return
 	}
 	what := cli.Count(files, "document")
@@ -48,7 +48,7 @@ func (c *serveCmd) announce(a *cli.App, s side, at addresses, cloud *node.Cloud)
 	case cloud.Quotes:
 		shown = "sentences, but no titles, are"
 	}
-	fmt.Fprintf(a.Out, "Serving %s with %s on %s; %s shown to devices.\n", what, s.model, at.devices, shown)
+	fmt.Fprintf(a.Out, "Serving %s with %s on %s; %s shown to devices.\n", what, l.model, at.devices, shown)
 	switch {
 	case from == fromSamples && !c.Sample:
 		fmt.Fprintln(a.Out, "Serve your own: cloud index add FOLDER, then start cloud serve again.")

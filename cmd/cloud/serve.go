@@ -98,12 +98,12 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	s, err := c.side(a, m, engine)
-	defer func() { err = errors.Join(err, s.close()) }()
+	l, err := c.openLocal(a, m, engine)
+	defer func() { err = errors.Join(err, l.close()) }()
 	if err != nil {
 		return err
 	}
-	hello := s.Hello(tandem.Cloud, cli.Version(), cli.HostName("cloud"))
+	hello := l.Hello(tandem.Cloud, cli.Version(), cli.HostName("cloud"))
 	if hello.Replica, err = c.name(c.Listen); err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, leave()) }()
-	cloud := c.cloud(a, s, keys.peers)
+	cloud := c.cloud(a, l, keys.peers)
 	counts, err := c.observe(a, cloud)
 	if err != nil {
 		return err
@@ -127,8 +127,8 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 	if err != nil {
 		return err
 	}
-	defer a.Register(cli.Process{Command: "serve", Model: s.model, Documents: string(s.from), Address: listener.Addr().String()})()
-	c.announce(a, s, addresses{listener.Addr(), web.at, counts.at}, cloud)
+	defer a.Register(cli.Process{Command: "serve", Model: l.model, Documents: string(l.from), Address: listener.Addr().String()})()
+	c.announce(a, l, addresses{listener.Addr(), web.at, counts.at}, cloud)
 	c.warn(a, cloud, keys.peers)
 	return c.serve(a, cloud, listener, web, leave)
 }
@@ -197,11 +197,11 @@ func (c *serveCmd) check() error {
 }
 
 // cloud makes the node.
-func (c *serveCmd) cloud(a *cli.App, s side, peers *transport.Peers) *node.Cloud {
-	public := s.from == fromFolder || s.from == fromSamples
+func (c *serveCmd) cloud(a *cli.App, l local, peers *transport.Peers) *node.Cloud {
+	public := l.from == fromFolder || l.from == fromSamples
 	shown := func(flag string) bool { return flag == "yes" || flag == "auto" && public }
 	cfg := node.CloudConfig{
-		Local: s.Local, Titles: shown(c.Titles), Quotes: shown(c.Quotes), GiveDocuments: c.AllowDocuments,
+		Local: l.Local, Titles: shown(c.Titles), Quotes: shown(c.Quotes), GiveDocuments: c.AllowDocuments,
 		Limit: c.Answers, Documents: c.MaxDocuments, Tokens: c.MaxTokens, KVMemory: int64(c.KVMemory) << 20,
 		Priority: priorityOf(peers), Name: nameOf(peers), Log: a.Log,
 	}

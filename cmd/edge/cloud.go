@@ -162,7 +162,7 @@ func (s *session) announced(id transport.ID, addresses []string) {
 // embedCloud starts a cloud inside this process. The device reaches it over QUIC on the loopback interface, with the same
 // handshake and the same messages as any other cloud.
 func (s *session) embedCloud() error {
-	local, err := s.embeddedSide()
+	local, err := s.embeddedLocal()
 	if err != nil {
 		return err
 	}
@@ -201,8 +201,8 @@ func (s *session) embedCloud() error {
 	return nil
 }
 
-// embeddedSide opens what the cloud inside this process answers with.
-func (s *session) embeddedSide() (local node.Local, err error) {
+// embeddedLocal opens what the cloud inside this process answers with.
+func (s *session) embeddedLocal() (local node.Local, err error) {
 	a, f := s.app, s.flags
 	if f.fetches() && f.Public != "" {
 		return local, fmt.Errorf("--method %s: it sends documents, so it runs on the sample documents only; leave out --public", f.Method)

@@ -13,39 +13,39 @@ import (
 	"tandem/node"
 )
 
-// side is what the cloud answers with.
-type side struct {
+// local is what this cloud answers with, and what to close afterwards.
+type local struct {
 	node.Local
-	docs    library
+	docs    searcher
 	from    origin
-	model   string // its name
+	model   string // the name of what answers
 	closers []func() error
 }
 
-// close closes everything that the side has opened, last first.
-func (s side) close() error {
+// close closes everything that openLocal has opened, last first.
+func (l local) close() error {
 	var errs []error
-	for _, c := range slices.Backward(s.closers) {
+	for _, c := range slices.Backward(l.closers) {
 		errs = append(errs, c())
 	}
 	return errors.Join(errs...)
 }
 
-// side opens what the cloud answers with. The side is to be closed, whatever the error.
-func (c *serveCmd) side(a *cli.App, m *model.Model, engine *remote.Server) (s side, err error) {
+// openLocal opens what the cloud answers with, by a model. Its result must be closed, whatever the error.
+func (c *serveCmd) openLocal(a *cli.App, m *model.Model, engine *remote.Server) (l local, err error) {
 	if err := warm(a, m); err != nil {
-		return s, err
+		return l, err
 	}
 	adapter, err := c.MountAdapter(a, m)
 	if err != nil {
-		return s, err
+		return l, err
 	}
 	if adapter != nil {
 		c.By = "decoder" // a span reader has no adapters
 	}
 	reader, err := c.OpenSpan(c.ModelFlags)
 	if err != nil {
-		return s, err
+		return l, err
 	}
 	if reader != nil {
 		c.Related = reader.Related
@@ -54,29 +54,29 @@ func (c *serveCmd) side(a *cli.App, m *model.Model, engine *remote.Server) (s si
 	}
 	rerank, done, err := c.OpenScorer(a, c.ModelFlags)
 	if err != nil {
-		return s, err
+		return l, err
 	}
-	c.Rerank, s.closers = rerank, append(s.closers, done)
-	if err := c.openDocuments(a, &s); err != nil {
-		return s, err
+	c.Rerank, l.closers = rerank, append(l.closers, done)
+	if err := c.openDocuments(a, &l); err != nil {
+		return l, err
 	}
 	kv := c.OpenKV(a, reader)
 	if kv != nil {
-		s.closers = append(s.closers, kv.Close)
+		l.closers = append(l.closers, kv.Close)
 	}
 	if err := c.UseBucket(a, kv); err != nil {
-		return s, err
+		return l, err
 	}
-	s.Local, s.model = modelcmd.NewLocal(m, reader, s.docs, kv), modelcmd.AnswererName(m, reader)
-	s.Adapter = adapter
+	l.Local, l.model = modelcmd.NewLocal(m, reader, l.docs, kv), modelcmd.AnswererName(m, reader)
+	l.Adapter = adapter
 	if engine != nil {
-		s.Passes = engine
+		l.Passes = engine
 	}
-	if s.from == fromSamples {
-		s.Mark = indexcmd.SampleMark
+	if l.from == fromSamples {
+		l.Mark = indexcmd.SampleMark
 	}
-	err = c.guess(a, &s)
-	return s, err
+	err = c.guess(a, &l)
+	return l, err
 }
 
 // warm prepares a device other than the processor, so that the first question need not wait for it.
@@ -89,24 +89,24 @@ func warm(a *cli.App, m *model.Model) error {
 	return m.Warm(a)
 }
 
-// openDocuments opens the side's documents, and refuses to give away others than the samples.
-func (c *serveCmd) openDocuments(a *cli.App, s *side) (err error) {
-	if s.docs, s.from, err = c.documents(a); err != nil {
+// openDocuments opens the cloud's documents, and refuses to give away others than the samples.
+func (c *serveCmd) openDocuments(a *cli.App, l *local) (err error) {
+	if l.docs, l.from, err = c.documents(a); err != nil {
 		return err
 	}
-	s.closers = append(s.closers, s.docs.Close)
-	if c.AllowDocuments && s.from != fromSamples {
+	l.closers = append(l.closers, l.docs.Close)
+	if c.AllowDocuments && l.from != fromSamples {
 		return errors.New("--allow-documents: only the sample documents may be fetched, and this cloud serves others: serve the samples with --sample")
 	}
 	return nil
 }
 
-// guess makes the side guess the next tokens as the flags say.
-func (c *serveCmd) guess(a *cli.App, s *side) (err error) {
-	if s.Draft, err = c.DraftersFor(s.Reader); err != nil {
+// guess makes the cloud guess the next tokens as the flags say.
+func (c *serveCmd) guess(a *cli.App, l *local) (err error) {
+	if l.Draft, err = c.DraftersFor(l.Reader); err != nil {
 		return err
 	}
-	s.Resources, err = c.DraftFlags.Resources(a, s.Model)
+	l.Resources, err = c.DraftFlags.Resources(a, l.Model)
 	return err
 }
 
@@ -120,15 +120,15 @@ const (
 	fromCluster origin = "cluster"
 )
 
-// library is what a cloud answers from.
-type library interface {
+// searcher is an index of the documents that a cloud answers from.
+type searcher interface {
 	node.Searcher
 	Close() error
 }
 
 // documents opens the documents that the cloud answers from. The samples are served if that is asked for, or until something
 // was indexed once: they are invented, so they never stand in for documents that were removed.
-func (c *serveCmd) documents(a *cli.App) (x library, from origin, err error) {
+func (c *serveCmd) documents(a *cli.App) (x searcher, from origin, err error) {
 	switch {
 	case c.Sample && c.Public != "", c.Index != "" && (c.Sample || c.Public != ""):
 		return nil, from, errors.New("--sample, --public and --index: give only one of them")

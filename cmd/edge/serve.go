@@ -294,29 +294,50 @@ func (s *servedSession) on(p networkPath) (*node.Device, error) {
 	if p == (networkPath{}) || own.Cloud == nil {
 		return own, nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if d := s.devices[p]; d != nil {
-		return &d.Device, nil
-	}
-	d := &networkDevice{Device: node.Device{Local: own.Local, Patience: patienceOver(own.Patience, p.rtt), RetryWait: plusTrips(own.RetryWait, p.rtt), Mute: own.Mute, Require: own.Require, Private: own.Private, Log: own.Log}}
 	if p.alone && own.Require {
 		return nil, &api.Error{Status: http.StatusBadRequest, Type: "invalid_request_error", Param: "tandem.local_only",
 			Message: "tandem.local_only: this server does not answer without its cloud: leave it out"}
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := s.devices[p]
+	if d == nil {
+		d = s.newDeviceOn(p)
+		s.devices[p], s.order = d, append(s.order, p)
+		s.giveUpOldest()
+	}
+	return &d.Device, nil
+}
+
+// newDeviceOn returns another device like the session's own, which asks the cloud over a path.
+func (s *servedSession) newDeviceOn(p networkPath) *networkDevice {
+	own := s.device
+	d := &networkDevice{Device: node.Device{
+		Local:     own.Local,
+		Patience:  patienceOver(own.Patience, p.rtt),
+		RetryWait: plusTrips(own.RetryWait, p.rtt),
+		Mute:      own.Mute,
+		Require:   own.Require,
+		Private:   own.Private,
+		Log:       own.Log,
+	}}
 	if !p.alone {
 		d.network.rtt, d.network.loss = p.rtt, p.loss
 		d.Cloud = s.cloud.over(&d.network)
 	}
-	s.devices[p] = d
-	if s.order = append(s.order, p); len(s.order) > maxPaths {
-		oldest := s.order[0]
-		left := s.devices[oldest]
-		s.order = s.order[1:]
-		s.leaving.Go(func() { left.Close() }) // an answer on it continues alone
-		delete(s.devices, oldest)
+	return d
+}
+
+// giveUpOldest closes the oldest device if there are too many. An answer on it continues alone. The caller holds mu.
+func (s *servedSession) giveUpOldest() {
+	if len(s.order) <= maxPaths {
+		return
 	}
-	return &d.Device, nil
+	oldest := s.order[0]
+	left := s.devices[oldest]
+	delete(s.devices, oldest)
+	s.order = s.order[1:]
+	s.leaving.Go(func() { left.Close() })
 }
 
 // Sides implements api.Answerer.

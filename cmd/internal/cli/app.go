@@ -9,11 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"reflect"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -63,7 +61,7 @@ const (
 // the environment or the file.
 func Main(program, description string, grammar any, globals *Globals, args []string) int {
 	app := &App{Screen: NewScreen(os.Stdout, os.Stderr), Program: program, Globals: globals}
-	out := &kept{Writer: os.Stdout}
+	out := &errWriter{Writer: os.Stdout}
 	if !term.IsTerminal(int(os.Stdout.Fd())) { // kong asks a terminal for its width, so it gets the file itself
 		app.Out = out
 	}
@@ -74,7 +72,7 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 		fmt.Fprintf(os.Stderr, "%s: %s\n", program, EscapeLines(err.Error()))
 		return exitUsage
 	}
-	app.parser, err = kong.New(grammar, append(append(filled(), worded()...),
+	app.parser, err = kong.New(grammar, append(append(pathMappers(), valueMappers()...),
 		kong.Name(program),
 		kong.Description(description),
 		kong.Vars{"version": Version(), "config": config, "log_level": defaultLevel(program)},
@@ -111,12 +109,12 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 }
 
 // run carries out the chosen command and returns the exit code.
-func (a *App) run(chosen *kong.Context, out *kept) int {
+func (a *App) run(chosen *kong.Context, out *errWriter) int {
 	ctx, stop := a.interrupts.watch(context.Background())
 	defer stop()
 	a.Context = ctx
 	errs := a.openLog()
-	err := a.sourced(chosen, needsRoom(chosen.Run(a)))
+	err := a.withSource(chosen, needsRoom(chosen.Run(a)))
 	a.Clear()
 	interrupted := ctx.Err() != nil && errors.Is(err, context.Canceled)
 	if interrupted {
@@ -146,7 +144,7 @@ func (a *App) openLog() (errs io.Writer) {
 	return errs
 }
 
-// records is a writer of which each text becomes a record of a log.
+// records is a writer that logs each text as one record.
 type records struct {
 	log   *slog.Logger
 	level slog.Level
@@ -173,15 +171,11 @@ func (a *App) misused(args []string, err error) {
 		a.failure(errors.New(said))
 	}
 	fmt.Fprintf(os.Stderr, "%s: %s\n", a.Program, EscapeLines(said))
-	if a.hasCommand("ask") && looksAsked(args) && !a.hasCommand(args[0]) {
+	program := a.parser.Model.Node
+	if childNamed(program, "ask") != nil && looksAsked(args) && childNamed(program, args[0]) == nil {
 		fmt.Fprintf(os.Stderr, "To ask a question: %s ask %q\n", a.Program, strings.Join(args, " "))
 	}
 	fmt.Fprintf(os.Stderr, "Run \"%s\" for examples and flags.\n", helpFor(a.Program, err))
-}
-
-// hasCommand reports whether the program has a command.
-func (a *App) hasCommand(name string) bool {
-	return slices.ContainsFunc(a.parser.Model.Children, func(n *kong.Node) bool { return n.Name == name || slices.Contains(n.Aliases, name) })
 }
 
 // looksAsked reports whether arguments, if they begin with no command, are a question, in quotes or not.
@@ -206,66 +200,34 @@ func (a *App) preparePDFs() {
 	documents.SetPDFium(folder, func() { a.Progress("preparing the PDF reader") })
 }
 
-// kept is a writer that keeps its first error, so that lost output does not go unnoticed.
-type kept struct {
+// errWriter is a writer that keeps its first error, so that lost output does not go unnoticed.
+type errWriter struct {
 	io.Writer
 	err error
 }
 
-func (k *kept) Write(b []byte) (int, error) {
-	n, err := k.Writer.Write(b)
-	if k.err == nil {
-		k.err = err
+func (w *errWriter) Write(b []byte) (int, error) {
+	n, err := w.Writer.Write(b)
+	if w.err == nil {
+		w.err = err
 	}
 	return n, err
 }
 
-// exit prints err, the error of a command, and any write error, to a writer. It returns the exit code. A closed pipe is not reported:
-// programs such as head stop reading on purpose.
-func (k *kept) exit(to io.Writer, program string, err error) int {
+// exit prints err, the error of a command, and the error of writing, if any. It returns the exit code. A closed pipe is not
+// reported: programs such as head stop reading on purpose.
+func (w *errWriter) exit(to io.Writer, program string, err error) int {
 	switch {
-	case errors.Is(k.err, syscall.EPIPE):
+	case errors.Is(w.err, syscall.EPIPE):
 		return exitPipe
-	case k.err != nil && !errors.Is(err, k.err):
-		err = errors.Join(err, fmt.Errorf("cannot print everything: %w", k.err))
+	case w.err != nil && !errors.Is(err, w.err):
+		err = errors.Join(err, fmt.Errorf("cannot print everything: %w", w.err))
 	}
 	if err == nil {
 		return 0
 	}
 	fmt.Fprintf(to, "%s: %s\n", program, EscapeLines(err.Error()))
 	return exitError
-}
-
-// filled returns options that refuse empty paths and empty names (type:"name"). Kong reads an empty path as the working
-// directory; an unset shell variable must not mean that.
-func filled() (options []kong.Option) {
-	r := kong.NewRegistry().RegisterDefaults()
-	const path = "the path is empty: name a file or a folder, . for this one"
-	missing := map[string]string{"existingdir": "folder", "existingfile": "file"}
-	for kind, refusal := range map[string]string{"path": path, "existingdir": path, "existingfile": path, "name": "the name is empty"} {
-		plain := r.ForNamedType(kind, reflect.TypeFor[string]())
-		filled := kong.MapperFunc(func(ctx *kong.DecodeContext, target reflect.Value) error {
-			given, _ := ctx.Scan.Peek().Value.(string)
-			if given == "" {
-				return errors.New(refusal)
-			}
-			err := plain.Decode(ctx, target)
-			info, e := os.Stat(kong.ExpandPath(given))
-			switch {
-			case err != nil && missing[kind] != "" && errors.Is(e, fs.ErrNotExist):
-				err = fmt.Errorf("there is no %s %s: name one that exists", missing[kind], Escape(given))
-			case err != nil && kind == "existingdir" && e == nil && !info.IsDir():
-				err = fmt.Errorf("%s is a file: give the folder that it is in", Escape(given))
-				if name := ctx.Value.Name; name == "notes" || name == "public" {
-					err = fmt.Errorf("%w, or add the file to your index (index add FILE)", err)
-				}
-			}
-			return err
-		})
-		r.RegisterName(kind, filled) // the mapper of lists looks here
-		options = append(options, kong.NamedMapper(kind, filled))
-	}
-	return options
 }
 
 // helpFor returns the help command for the command at which parsing failed.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -139,7 +140,7 @@ func steps(list []completing, format string) string {
 	for _, c := range list {
 		for _, w := range c.commands {
 			next := strings.TrimSpace(c.path + " " + w.names[0])
-			if !has(list, next) {
+			if !slices.ContainsFunc(list, func(c completing) bool { return c.path == next }) {
 				continue // the value of an argument
 			}
 			for _, name := range w.names {
@@ -148,15 +149,6 @@ func steps(list []completing, format string) string {
 		}
 	}
 	return out.String()
-}
-
-func has(list []completing, path string) bool {
-	for _, c := range list {
-		if c.path == path {
-			return true
-		}
-	}
-	return false
 }
 
 func bashScript(program string, list []completing) string {

@@ -94,8 +94,8 @@ func configError(path string, err error) error {
 	return fmt.Errorf("%s: %w; write an object such as {\"placement\": \"device\"}", path, err)
 }
 
-// sourced adds to the error of a command where a flag that it names was set, if not on the command line.
-func (a *App) sourced(chosen *kong.Context, err error) error {
+// withSource adds to the error of a command where a flag that it names was set, if not on the command line.
+func (a *App) withSource(chosen *kong.Context, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -231,13 +231,5 @@ func peersCalled(list []transport.Peer, text string) (meant []transport.Peer) {
 
 // IsPeer reports whether text is the name, the key or an address of p.
 func IsPeer(p transport.Peer, text string) bool {
-	if text == p.Name || text == p.ID.String() || text == p.ID.Short() {
-		return true
-	}
-	for _, address := range p.Addresses() {
-		if text == address {
-			return true
-		}
-	}
-	return false
+	return text == p.Name || text == p.ID.String() || text == p.ID.Short() || slices.Contains(p.Addresses(), text)
 }

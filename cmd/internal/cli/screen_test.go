@@ -40,7 +40,7 @@ func TestErrorsAreEscaped(t *testing.T) {
 	bad := errors.New("the template says: \x1b]0;owned\a\u009b2J\u202e\nsecond line")
 	const want = `the template says: \x1b]0;owned\a\u009b2J\u202e` + "\nsecond line\n"
 	var out bytes.Buffer
-	if code := (&kept{Writer: io.Discard}).exit(&out, "edge", bad); code != exitError || out.String() != "edge: "+want {
+	if code := (&errWriter{Writer: io.Discard}).exit(&out, "edge", bad); code != exitError || out.String() != "edge: "+want {
 		t.Errorf("at the end: %d, %q", code, out.String())
 	}
 	a, _, aside := testApp(t)

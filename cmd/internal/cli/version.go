@@ -123,12 +123,11 @@ func (a *App) commandNamed(names []string) (*kong.Node, error) {
 	return node, nil
 }
 
+// childNamed returns the command below node that is called name, or nil.
 func childNamed(node *kong.Node, name string) *kong.Node {
 	for _, child := range node.Children {
-		for _, n := range append([]string{child.Name}, child.Aliases...) {
-			if n == name {
-				return child
-			}
+		if child.Name == name || slices.Contains(child.Aliases, name) {
+			return child
 		}
 	}
 	return nil

@@ -47,7 +47,7 @@ func TestWrongValues(t *testing.T) {
 		{[]string{"--count", "3", "--quiet", "--wait", "3s", "--share", "0.5", "--seed", "7", "--no-quiet", "--sizes", "1,2", "4"}, ""},
 	} {
 		var out bytes.Buffer
-		parser, err := kong.New(&grammar, append(worded(), kong.Writers(&out, &out), kong.Name("tandem"))...)
+		parser, err := kong.New(&grammar, append(valueMappers(), kong.Writers(&out, &out), kong.Name("tandem"))...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +69,7 @@ func TestNegativeNumbers(t *testing.T) {
 		Optional *int    `name:"optional"`
 		Last     bool    `short:"1"`
 	}
-	parser, err := kong.New(&grammar, append(worded(), kong.Name("tandem"))...)
+	parser, err := kong.New(&grammar, append(valueMappers(), kong.Name("tandem"))...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"tandem"
 	"tandem/cmd/internal/cli"
@@ -90,7 +89,7 @@ func (t *conversation) clear(string) error {
 	return t.tell("A new conversation: the next question sees nothing of the earlier ones.")
 }
 
-// longestTitle is how many characters of a title the list of documents shows.
+// longestTitle is how many columns of a title the list of documents shows.
 const longestTitle = 40
 
 func (t *conversation) documents(string) error {
@@ -110,7 +109,7 @@ func (t *conversation) documents(string) error {
 	}
 	width := 0
 	for _, d := range list {
-		width = max(width, utf8.RuneCountInString(cli.Escape(d.Title)))
+		width = max(width, cli.Width(cli.Escape(d.Title)))
 	}
 	for _, d := range list {
 		if err := t.tell("%s", documentLine(cli.Escape(d.Title), t.app.Faint(cli.Escape(d.Path)), width, t.app.Columns())); err != nil {
@@ -126,7 +125,8 @@ func documentLine(title, path string, width, columns int) string {
 	if columns < 2*longestTitle {
 		return fmt.Sprintf("  %s\n    %s", cli.Shorten(title, min(longestTitle, columns-2)), path)
 	}
-	return fmt.Sprintf("  %-*s %s", min(width, longestTitle), cli.Shorten(title, longestTitle), path)
+	title = cli.Shorten(title, longestTitle)
+	return fmt.Sprintf("  %s%s %s", title, strings.Repeat(" ", max(0, min(width, longestTitle)-cli.Width(title))), path)
 }
 
 func (t *conversation) lastSources(string) error {

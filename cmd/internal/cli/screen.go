@@ -104,7 +104,7 @@ func (s *Screen) Progress(format string, args ...any) {
 	line := Escape(fmt.Sprintf(format, args...))
 	if s.live {
 		line = Shorten(line, s.Columns()-1) // a line that wraps cannot be redrawn
-		shown := utf8.RuneCountInString(line)
+		shown := Width(line)
 		pad := max(0, s.drawn-shown)
 		fmt.Fprintf(s.Aside, "\r%s%s", line, strings.Repeat(" ", pad))
 		s.drawn = shown
@@ -129,13 +129,19 @@ func (s *Screen) Columns() int {
 	return 80
 }
 
-// Shorten shortens a line to at most n characters.
+// Shorten shortens a line to at most n columns of a terminal.
 func Shorten(line string, n int) string {
-	runes := []rune(line)
-	if len(runes) <= n {
+	if Width(line) <= n {
 		return line
 	}
-	return string(runes[:max(0, n-1)]) + "…"
+	end, used := 0, len(".") // of the ellipsis
+	for i, r := range line {
+		if used += runeWidth(r); used > n {
+			end = i
+			break
+		}
+	}
+	return line[:end] + "…"
 }
 
 // Clear removes the progress line.
@@ -179,7 +185,7 @@ func fold(line string, most int) string {
 	var out strings.Builder
 	column := 0
 	for i, word := range strings.Split(line[indent:], " ") {
-		w := columns(word)
+		w := Width(word)
 		switch {
 		case i == 0:
 			out.WriteString(line[:indent])
@@ -197,8 +203,8 @@ func fold(line string, most int) string {
 	return out.String()
 }
 
-// columns returns the width of a text on a terminal, without the codes that colour it.
-func columns(text string) int {
+// Width returns how many columns a text takes on a terminal, without the codes that colour it.
+func Width(text string) int {
 	for {
 		before, code, found := strings.Cut(text, "\x1b[")
 		_, after, ended := strings.Cut(code, "m")
@@ -209,15 +215,20 @@ func columns(text string) int {
 	}
 	n := 0
 	for _, r := range text {
-		switch k := width.LookupRune(r).Kind(); {
-		case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
-		case k == width.EastAsianWide || k == width.EastAsianFullwidth:
-			n += 2
-		default:
-			n++
-		}
+		n += runeWidth(r)
 	}
 	return n
+}
+
+// runeWidth returns how many columns a character takes.
+func runeWidth(r rune) int {
+	switch k := width.LookupRune(r).Kind(); {
+	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		return 0
+	case k == width.EastAsianWide || k == width.EastAsianFullwidth:
+		return 2
+	}
+	return 1
 }
 
 // JSON prints v as one indented object.

@@ -91,6 +91,21 @@ func TestProgressFits(t *testing.T) {
 	}
 }
 
+// Wide characters take two columns of a progress line, and are removed with it.
+func TestProgressOfWideCharacters(t *testing.T) {
+	a, _, aside := testApp(t)
+	a.live = true
+	a.Progress("%s", strings.Repeat("漢", 60))
+	if want := "\r" + strings.Repeat("漢", 39) + "…"; aside.String() != want {
+		t.Errorf("%q, want %q", aside, want)
+	}
+	aside.Reset()
+	a.Clear()
+	if want := "\r" + strings.Repeat(" ", 79) + "\r"; aside.String() != want {
+		t.Errorf("%q, want %q", aside, want)
+	}
+}
+
 // Folded lines fit, break at spaces, and hold the same words. Colours have no width, wide characters have two columns.
 func TestFold(t *testing.T) {
 	for line, want := range map[string]string{

@@ -62,7 +62,7 @@ func (s *Screen) printTable(t Table, columns int) {
 	line := func(row []string) string {
 		var out strings.Builder
 		for i, c := range row {
-			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(c))
+			pad := strings.Repeat(" ", width[i]-Width(c))
 			switch {
 			case i > 0 && i == below:
 				out.WriteString("\n  ")
@@ -91,7 +91,7 @@ func (t Table) widths() []int {
 	width := make([]int, len(t.Header))
 	for _, row := range append([][]string{t.Header}, t.rows...) {
 		for i, c := range row {
-			width[i] = max(width[i], utf8.RuneCountInString(c))
+			width[i] = max(width[i], Width(c))
 		}
 	}
 	return width
@@ -128,13 +128,20 @@ func (t Table) fitting(columns int) (fits Table, below int) {
 	return t, below
 }
 
-// shortenPath shortens a path to its last n characters, or fewer if a name begins there.
+// shortenPath shortens a path to its end, in at most n columns, from the beginning of a name on if there is one.
 func shortenPath(path string, n int) string {
-	runes := []rune(path)
-	if len(runes) <= n {
+	if Width(path) <= n {
 		return path
 	}
-	end := string(runes[len(runes)-max(0, n-1):])
+	from, used := len(path), len(".") // of the ellipsis
+	for from > 0 {
+		r, size := utf8.DecodeLastRuneInString(path[:from])
+		if used += runeWidth(r); used > n {
+			break
+		}
+		from -= size
+	}
+	end := path[from:]
 	if i := strings.IndexRune(end, filepath.Separator); i > 0 {
 		end = end[i:]
 	}

@@ -37,14 +37,30 @@ func TestTableFits(t *testing.T) {
 	}
 }
 
-// Numbers stand at the right, and what a terminal may obey is escaped.
+// Numbers stand at the right, wide characters take two columns, and what a terminal may obey is escaped.
 func TestTable(t *testing.T) {
 	a, out, _ := testApp(t)
 	list := Table{Header: []string{"N", "NAME", "NOTE"}, Right: 1}
 	list.Add("7", "é漢", "x")
 	list.Add("12345", "longer\n", "")
 	a.Table(list)
-	if want := "    N  NAME      NOTE\n    7  é漢        x\n12345  longer\\n\n"; out.String() != want {
+	if want := "    N  NAME      NOTE\n    7  é漢       x\n12345  longer\\n\n"; out.String() != want {
 		t.Errorf("%q, want %q", out, want)
+	}
+}
+
+// A path is shortened to the columns that it may take, at the beginning of a name if there is one.
+func TestShortenPath(t *testing.T) {
+	for _, c := range []struct {
+		path string
+		n    int
+		want string
+	}{
+		{"/home/mara/a.md", 15, "/home/mara/a.md"}, {"/home/mara/a.md", 14, "…/mara/a.md"}, {"/home/mara/a.md", 4, "….md"}, {"/a", 0, "…"},
+		{"/漢字/仮名.md", 13, "/漢字/仮名.md"}, {"/漢字/仮名.md", 12, "…/仮名.md"}, {"/漢字/仮名.md", 7, "…名.md"},
+	} {
+		if got := shortenPath(c.path, c.n); got != c.want {
+			t.Errorf("%s in %d columns: %q, want %q", c.path, c.n, got, c.want)
+		}
 	}
 }

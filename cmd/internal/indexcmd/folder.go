@@ -27,7 +27,7 @@ func ReadFolder(a *cli.App, dir string, cut PassageFlags) (*search.Index, error)
 		return nil, errors.Join(err, x.Close())
 	}
 	if n := len(report.Skipped); n > fewSkipped {
-		a.Remark("%d files of %s were skipped: edge index add --skipped says why", n, cli.Escape(dir))
+		a.Remark("%d files of %s were skipped: %s index add --skipped says why", n, cli.Escape(dir), a.Program)
 	} else {
 		for _, s := range report.Skipped {
 			a.Remark("skipped %s: %s", cli.Escape(s.Path), cli.Escape(s.Reason))

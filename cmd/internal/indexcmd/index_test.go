@@ -298,3 +298,22 @@ func TestIndexListIsPlain(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 }
+
+// Many skipped files of a folder are counted, with the command of the program that runs which says why.
+func TestReadFolderCountsSkipped(t *testing.T) {
+	a, _, aside := clitest.App(t)
+	a.Program = "cloud"
+	dir := t.TempDir()
+	clitest.Write(t, dir, "a.md", "A walnut.")
+	for i := range fewSkipped + 1 {
+		clitest.Write(t, dir, fmt.Sprintf("%d.jpg", i), "x")
+	}
+	x, err := ReadFolder(a, dir, PassageFlags{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	if want := fmt.Sprintf("6 files of %s were skipped: cloud index add --skipped says why\n", dir); aside.String() != want {
+		t.Errorf("%q, want %q", aside, want)
+	}
+}

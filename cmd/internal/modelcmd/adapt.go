@@ -115,23 +115,9 @@ func (c *adaptAdd) Help() string {
 }
 
 func (c *adaptAdd) Run(a *cli.App) error {
-	name := c.Name
-	if name == "" {
-		name = strings.TrimSuffix(filepath.Base(filepath.Clean(c.Path)), ".gguf")
-	}
-	if filepath.Base(name) != name || name == "." || name == ".." || strings.ContainsAny(name, "=/\\") || strings.HasPrefix(name, ".") {
-		return fmt.Errorf("%q cannot name an adapter: choose another with --name, without =, / and \\", name)
-	}
-	if isBuiltInAdapter(name) {
-		return fmt.Errorf("the adapter %q is built in: choose another name with --name", name)
-	}
-	dir, err := adaptersDir(a)
+	name, path, err := c.target(a)
 	if err != nil {
 		return err
-	}
-	path := filepath.Join(dir, name+".gguf")
-	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("there is an adapter %q: remove it with %s models adapt rm %s, or choose another --name", name, a.Program, name)
 	}
 	if _, err := os.Stat(c.Path); err != nil {
 		return fmt.Errorf("there is no file or folder %s: give the path of an adapter, a GGUF file or a folder in PEFT's format", cli.Escape(c.Path))
@@ -162,6 +148,28 @@ func (c *adaptAdd) Run(a *cli.App) error {
 	}
 	fmt.Fprintf(a.Out, "%s: %s of %d products, %s, for %s\n", row.Name, row.ranks(), row.Products, cli.Bytes(row.Size), cli.Escape(row.Base))
 	return nil
+}
+
+// target returns the name that the adapter gets, and the path of its file. Neither may be taken.
+func (c *adaptAdd) target(a *cli.App) (name, path string, err error) {
+	if name = c.Name; name == "" {
+		name = strings.TrimSuffix(filepath.Base(filepath.Clean(c.Path)), ".gguf")
+	}
+	if filepath.Base(name) != name || strings.ContainsAny(name, "=/\\") || strings.HasPrefix(name, ".") {
+		return "", "", fmt.Errorf("%q cannot name an adapter: choose another with --name, without =, / and \\", name)
+	}
+	if isBuiltInAdapter(name) {
+		return "", "", fmt.Errorf("the adapter %q is built in: choose another name with --name", name)
+	}
+	dir, err := adaptersDir(a)
+	if err != nil {
+		return "", "", err
+	}
+	path = filepath.Join(dir, name+".gguf")
+	if _, err := os.Lstat(path); err == nil {
+		return "", "", fmt.Errorf("there is an adapter %q: remove it with %s models adapt rm %s, or choose another --name", name, a.Program, name)
+	}
+	return name, path, nil
 }
 
 type adaptList struct{}

@@ -60,31 +60,32 @@ func (c *rmCmd) Run(a *cli.App) error {
 	return errors.Join(errs...)
 }
 
-func (c *rmCmd) remove(a *cli.App, dir, name string) (removed, error) {
-	r := removed{Name: name}
+// remove removes the model that the user gives, by its name in dir, the models folder, or by what it was pulled as.
+func (c *rmCmd) remove(a *cli.App, dir, given string) (removed, error) {
+	name := given
 	if name == BuiltInDecoder {
-		return r, fmt.Errorf("%s is built in and cannot be removed", name)
+		return removed{}, fmt.Errorf("%s is built in and cannot be removed", name)
 	}
 	paths, _ := filepath.Glob(filepath.Join(dir, "*.gguf"))
 	if ref, err := hub.ParseRef(name); err == nil && !slices.ContainsFunc(paths, func(p string) bool { return nameOf(p) == name }) {
 		return c.removePulled(a, paths, name, ref)
 	}
 	if filepath.Base(name) != name {
-		return r, fmt.Errorf("%s: want a name from models list; remove files elsewhere yourself", name)
+		return removed{}, fmt.Errorf("%s: want a name from models list; remove files elsewhere yourself", name)
 	}
-	r.Name = strings.TrimSuffix(strings.TrimSuffix(name, ":latest"), ".gguf")
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ":latest"), ".gguf")
 	var files, others []string
 	for _, p := range paths {
-		if nameOf(p) == r.Name {
+		if nameOf(p) == name {
 			files = append(files, p)
 		} else {
 			others = append(others, p)
 		}
 	}
 	if len(files) == 0 {
-		return r, fmt.Errorf("no model %q in %s; see: %s models list", name, dir, a.Program)
+		return removed{}, fmt.Errorf("no model %q in %s; see: %s models list", given, dir, a.Program)
 	}
-	return r, c.files(&r, files, others)
+	return c.files(name, files, others)
 }
 
 // nameOf returns the name of the model that a file in the models folder is, or is a part of.
@@ -95,10 +96,9 @@ func nameOf(path string) string {
 // removePulled removes what a reference was pulled as: the links in the models folder that lead to its files, under whatever
 // names.
 func (c *rmCmd) removePulled(a *cli.App, paths []string, name string, ref hub.Ref) (removed, error) {
-	r := removed{Name: name}
 	pulled, err := findPulled(a, name, ref)
 	if err != nil {
-		return r, err
+		return removed{}, err
 	}
 	var files, others []string
 	for _, p := range paths {
@@ -109,9 +109,9 @@ func (c *rmCmd) removePulled(a *cli.App, paths []string, name string, ref hub.Re
 		}
 	}
 	if len(files) == 0 {
-		return r, fmt.Errorf("%s is in the hub's cache, but no name in the models folder leads to it: remove %s yourself", name, pulled)
+		return removed{}, fmt.Errorf("%s is in the hub's cache, but no name in the models folder leads to it: remove %s yourself", name, pulled)
 	}
-	return r, c.files(&r, files, others)
+	return c.files(name, files, others)
 }
 
 func sameFile(a, b string) bool {
@@ -120,17 +120,18 @@ func sameFile(a, b string) bool {
 	return errA == nil && errB == nil && os.SameFile(x, y)
 }
 
-// files removes files and counts them. others are those that stay.
-func (c *rmCmd) files(r *removed, files, others []string) error {
+// files removes the files of the model called name and counts them. others are those that stay.
+func (c *rmCmd) files(name string, files, others []string) (removed, error) {
+	r := removed{Name: name}
 	for _, path := range files {
 		freed, err := c.file(path, others)
 		r.Freed += freed
 		if err != nil {
-			return err
+			return r, err
 		}
 		r.Files++
 	}
-	return nil
+	return r, nil
 }
 
 // file removes a file or a link. It removes the target of a link from the hub's cache, unless one of others leads there.

@@ -31,24 +31,10 @@ func run() error {
 	if len(os.Args) != 3 {
 		return fmt.Errorf("want two arguments: the file to write, and the folder with the licences of PDFium's parts")
 	}
-	dirs := map[string]string{} // by module and version
-	for _, p := range platforms {
-		if err := list(p, dirs); err != nil {
-			return err
-		}
-	}
-	goroot, err := exec.Command("go", "env", "GOROOT", "GOVERSION").Output()
+	dirs, err := folders()
 	if err != nil {
 		return err
 	}
-	root, version, _ := strings.Cut(strings.TrimSpace(string(goroot)), "\n")
-	dirs["go "+version] = root
-	main, err := exec.Command("go", "list", "-m", "-f", "{{.Path}}\t{{.Dir}}", "tandem").Output()
-	if err != nil {
-		return err
-	}
-	own, dir, _ := strings.Cut(strings.TrimSpace(string(main)), "\t")
-	dirs[own] = dir
 	var all []licenses.Module
 	for name, dir := range dirs {
 		m, err := read(name, dir)
@@ -63,6 +49,34 @@ func run() error {
 	}
 	all = append(all, parts...)
 	slices.SortFunc(all, func(a, b licenses.Module) int { return strings.Compare(a.Path, b.Path) })
+	return write(os.Args[1], all)
+}
+
+// folders returns the folders of Go, of the programs' own module and of all that they contain, by module and version.
+func folders() (map[string]string, error) {
+	dirs := map[string]string{}
+	for _, p := range platforms {
+		if err := list(p, dirs); err != nil {
+			return nil, err
+		}
+	}
+	goroot, err := exec.Command("go", "env", "GOROOT", "GOVERSION").Output()
+	if err != nil {
+		return nil, err
+	}
+	root, version, _ := strings.Cut(strings.TrimSpace(string(goroot)), "\n")
+	dirs["go "+version] = root
+	main, err := exec.Command("go", "list", "-m", "-f", "{{.Path}}\t{{.Dir}}", "tandem").Output()
+	if err != nil {
+		return nil, err
+	}
+	own, dir, _ := strings.Cut(strings.TrimSpace(string(main)), "\t")
+	dirs[own] = dir
+	return dirs, nil
+}
+
+// write writes the compressed file that package licenses embeds.
+func write(path string, all []licenses.Module) error {
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
 	if err != nil {
@@ -74,7 +88,7 @@ func run() error {
 	if err := z.Close(); err != nil {
 		return err
 	}
-	return os.WriteFile(os.Args[1], out.Bytes(), 0o644)
+	return os.WriteFile(path, out.Bytes(), 0o644)
 }
 
 // kinds are the licences of PDFium's parts, as SPDX names them, by the names of their files.

@@ -93,9 +93,9 @@ func (s *Server) answer(ctx context.Context, q Query, emit func(node.Token), rec
 
 // output passes the text of an answer's tokens on, up to the first stop string.
 type output struct {
+	lead  sample.LeadingSpace
 	stop  *sample.StopFilter
 	emit  func(text string, tokens []node.Token)
-	begun bool // text has come that is not white space
 	shown strings.Builder
 	held  []node.Token // whose text was not passed on yet
 	used  int          // tokens, up to that in which a stop string ends
@@ -103,12 +103,7 @@ type output struct {
 
 func (o *output) add(t node.Token) {
 	o.held, o.used = append(o.held, t), o.used+1
-	text := t.Text
-	if !o.begun {
-		text = strings.TrimLeft(text, " \n")
-		o.begun = text != ""
-	}
-	shown, _ := o.stop.Write(text)
+	shown, _ := o.stop.Write(o.lead.Cut(t.Text))
 	o.show(shown)
 }
 

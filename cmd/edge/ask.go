@@ -83,7 +83,7 @@ func (c *askCmd) Run(a *cli.App) (err error) {
 			}
 		}()
 	}
-	answer, err := s.ask(a, node.Question{ID: "ask", Text: question}, !a.Globals.JSON)
+	answer, err := s.ask(a, node.Question{ID: "ask", Text: question})
 	if a.Globals.JSON {
 		if err == nil {
 			err = a.JSON(s.report(answer))

@@ -194,7 +194,7 @@ func (t *conversation) answer(q node.Question) error {
 	if t.person {
 		defer a.CatchInterrupt(cancel)()
 	}
-	answer, err := t.ask(ctx, q, !a.Globals.JSON)
+	answer, err := t.ask(ctx, q)
 	if err != nil {
 		if ctx.Err() != nil && a.Err() == nil {
 			a.Remark("\n%s", a.Faint("(the answer was stopped)"))

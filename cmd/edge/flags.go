@@ -81,8 +81,8 @@ func (f samplingFlags) check() error {
 	return nil
 }
 
-// checkMost refuses a number of tokens that is out of range.
-func checkMost(tokens int) error {
+// checkMaxTokens refuses a number of tokens that is out of range.
+func checkMaxTokens(tokens int) error {
 	if tokens < 1 || tokens > tandem.MaxAnswer {
 		return fmt.Errorf("--max-tokens %d: want 1 to %d", tokens, tandem.MaxAnswer)
 	}

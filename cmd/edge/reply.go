@@ -95,14 +95,18 @@ func (c *replyCmd) Run(a *cli.App) (err error) {
 	}
 	ranked := streams.Rank(list)
 	if a.Globals.JSON {
-		out := []replyJSON{}
-		for _, s := range ranked {
-			out = append(out, replyJSON{s.Text, s.Index, len(s.Tokens), s.PerToken(), finished(s.Reason)})
-		}
-		return a.JSON(map[string]any{"replies": out, "as": as, "streams": written, "seed": sampling.Seed, "prompt_tokens": stats.PromptTokens,
+		return a.JSON(map[string]any{"replies": repliesJSON(ranked), "as": as, "streams": written, "seed": sampling.Seed, "prompt_tokens": stats.PromptTokens,
 			"tokens": stats.Tokens, "passes": stats.Passes, "prefill_ms": tandem.Milliseconds(stats.Prefill), "decode_ms": tandem.Milliseconds(stats.Decode)})
 	}
 	return c.print(a, ranked, written, stats)
+}
+
+func repliesJSON(ranked []streams.Stream) []replyJSON {
+	out := []replyJSON{}
+	for _, s := range ranked {
+		out = append(out, replyJSON{s.Text, s.Index, len(s.Tokens), s.PerToken(), finished(s.Reason)})
+	}
+	return out
 }
 
 // conversation returns the conversation from the arguments, --file or standard input.
@@ -118,7 +122,7 @@ func (c *replyCmd) checkFlags() (sample.Params, error) {
 	if c.Streams < 1 || c.Streams > streams.Max {
 		return sample.Params{}, fmt.Errorf("--streams %d: want 1 to %d", c.Streams, streams.Max)
 	}
-	if err := checkMost(c.MaxTokens); err != nil {
+	if err := checkMaxTokens(c.MaxTokens); err != nil {
 		return sample.Params{}, err
 	}
 	return samplingFlags{Seed: c.Seed, Temperature: c.Temperature, TopP: 1, RepeatPenalty: 1}.sampling()

@@ -42,7 +42,7 @@ func (c *rewriteCmd) Run(a *cli.App) (err error) {
 	if c.Tone == "" && !c.Correct && !c.Short {
 		return errors.New("say what to do: --tone polite (or neutral, formal, jovial), --correct, --short, or several")
 	}
-	if err := checkMost(c.MaxTokens); err != nil {
+	if err := checkMaxTokens(c.MaxTokens); err != nil {
 		return err
 	}
 	if len(c.Words) == 0 && c.Prompt == "" && c.File == "" && term.IsTerminal(int(os.Stdin.Fd())) {

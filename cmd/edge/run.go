@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"tandem"
@@ -61,7 +60,7 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	sampling, err := c.sampling()
-	if err = errors.Join(err, checkMost(c.MaxTokens)); err != nil {
+	if err = errors.Join(err, checkMaxTokens(c.MaxTokens)); err != nil {
 		return err
 	}
 	c.Chip = c.SoC
@@ -160,9 +159,10 @@ func (c *runCmd) stream(a *cli.App, seq *model.Seq, prompt []tandem.Token, sampl
 		a.Progress("reading")
 		defer a.Clear()
 	}
+	var lead sample.LeadingSpace
 	show := func(piece string) {
-		if text == "" && !c.Raw {
-			piece = strings.TrimLeft(piece, " \n") // some tokenizers begin each text with a space
+		if !c.Raw {
+			piece = lead.Cut(piece)
 		}
 		if piece != "" && text == "" {
 			a.Clear()

@@ -16,6 +16,7 @@ import (
 	"tandem/cmd/internal/modelcmd"
 	"tandem/decoder/kvstore"
 	"tandem/model"
+	"tandem/model/sample"
 	"tandem/model/span"
 	"tandem/node"
 	"tandem/npu/phone"
@@ -202,48 +203,33 @@ func (f answerFlags) decodes() string {
 	return ""
 }
 
-// ask answers q until ctx ends. If show is set, it prints the tokens as they come.
-func (s *session) ask(ctx context.Context, q node.Question, show bool) (node.Answer, error) {
-	a, begun := s.app, false
+// ask answers q until ctx ends. Unless JSON is asked for, it prints the tokens as they come.
+func (s *session) ask(ctx context.Context, q node.Question) (node.Answer, error) {
+	a := s.app
 	q.ChooseCoupling = s.flags.choosesCoupling()
 	cost, err := s.beginCost()
 	if err != nil {
 		return node.Answer{}, err
-	}
-	settling := s.denoises() && s.flags.ShowDenoising // the text comes at the end
-	emit := func(t node.Token) {
-		if !show || settling {
-			return
-		}
-		text := cli.StripControls(t.Text)
-		if !begun {
-			text = strings.TrimLeft(text, " \n")
-			if begun = text != ""; begun {
-				a.Clear()
-			}
-		}
-		fmt.Fprint(a.Out, a.Tint(t.By, text))
 	}
 	if s.flags.Model != "" { // which may take long
 		a.Progress("reading")
 		defer a.Clear()
 	}
 	var answer node.Answer
-	if s.denoises() {
-		answer, err = s.denoise(ctx, q, s.settings, emit)
-	} else {
-		answer, err = s.device.AskRecorded(ctx, q, s.settings, emit, s.recording)
-	}
-	if settling && show && answer.Text != "" {
-		fmt.Fprint(a.Out, cli.StripControls(answer.Text))
-		begun = true
+	text := &answerText{screen: a.Screen, hidden: a.Globals.JSON}
+	switch {
+	case !s.denoises():
+		answer, err = s.device.AskRecorded(ctx, q, s.settings, text.print, s.recording)
+	case s.flags.ShowDenoising: // the text comes at the end
+		answer, err = s.denoise(ctx, q, s.settings, func(node.Token) {})
+		text.printWhole(answer.Text)
+	default:
+		answer, err = s.denoise(ctx, q, s.settings, text.print)
 	}
 	cost.pair = answer.Pair
 	s.cost = cost.end()
 	s.noteAbsence()
-	if show && begun {
-		fmt.Fprintln(a.Out)
-	}
+	text.end()
 	if !a.Globals.JSON || err != nil { // else they are part of the JSON report
 		for _, r := range answer.Remarks {
 			a.Remark("%s", cli.Escape(r)) // it may quote the cloud
@@ -253,6 +239,42 @@ func (s *session) ask(ctx context.Context, q node.Question, show bool) (node.Ans
 		err = s.missing(err)
 	}
 	return answer, err
+}
+
+// answerText prints the text of an answer, coloured by the sides that drafted it.
+type answerText struct {
+	screen *cli.Screen
+	hidden bool // print nothing
+	lead   sample.LeadingSpace
+	begun  bool // something was printed
+}
+
+// print prints the text of a token.
+func (t *answerText) print(token node.Token) {
+	if t.hidden {
+		return
+	}
+	text := t.lead.Cut(cli.StripControls(token.Text))
+	if t.lead.Begun() && !t.begun {
+		t.begun = true
+		t.screen.Clear()
+	}
+	fmt.Fprint(t.screen.Out, t.screen.Tint(token.By, text))
+}
+
+// printWhole prints a text that came at once, if there is one.
+func (t *answerText) printWhole(text string) {
+	if !t.hidden && text != "" {
+		t.begun = true
+		fmt.Fprint(t.screen.Out, cli.StripControls(text))
+	}
+}
+
+// end ends the line of the text, if there is one.
+func (t *answerText) end() {
+	if t.begun {
+		fmt.Fprintln(t.screen.Out)
+	}
 }
 
 // missing adds the name and addresses of the paired cloud to an error about its absence, and what to do.

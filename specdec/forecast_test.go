@@ -185,7 +185,7 @@ func TestForecastOfAnOracle(t *testing.T) {
 				}
 				logits = append(logits, l)
 			}
-			v := sample.Verdict{Path: path, Next: truth[at+len(path)], Logits: logits, Took: time.Millisecond}
+			v := sample.Verification{Path: path, Next: truth[at+len(path)], Logits: logits, Took: time.Millisecond}
 			s.Settle(v)
 			emitted = truth[at : at+len(path)+1]
 			at += len(path) + 1

@@ -243,7 +243,7 @@ func (t *Tree) byChance() []int {
 	return t.order
 }
 
-// A Verdict is the result of verifying a tree.
+// A Verdict is the result of verifying a tree, as drafters learn from it: see sample.Verification for that of a pass.
 type Verdict struct {
 	Tree     *Tree
 	After    int            // tokens of the text that the tree follows; Panel.Settle sets it

@@ -185,7 +185,7 @@ func (s *Speculator) Behind() ([][]float32, *model.Adapter) {
 func (s *Speculator) SettleBehind(logits [][]float32) { s.Forecast.begin(logits) }
 
 // Settle implements sample.Speculator.
-func (s *Speculator) Settle(v sample.Verdict) {
+func (s *Speculator) Settle(v sample.Verification) {
 	rows := 1 + len(s.verified) + s.forecastRows
 	tile := cmp.Or(s.Rows, 32)
 	s.stats.Passes++

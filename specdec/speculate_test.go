@@ -336,7 +336,7 @@ func answered(t *testing.T, s *Speculator, prompt, answer []tandem.Token) (passe
 	n := 1 // tokens that are said
 	for said := answer[:1]; n < len(answer); passes++ {
 		tokens, parents := s.Draft(said, 7)
-		v, at := sample.Verdict{}, -1
+		v, at := sample.Verification{}, -1
 		for i := range tokens {
 			if k := n + len(v.Path); parents[i] == at && k+1 < len(answer) && tokens[i] == answer[k] {
 				v.Path, at = append(v.Path, i), i

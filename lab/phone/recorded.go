@@ -287,7 +287,7 @@ func (s *scriptedDrafter) Draft([]tandem.Token, int) ([]tandem.Token, []int) {
 }
 
 // Settle implements sample.Speculator.
-func (s *scriptedDrafter) Settle(sample.Verdict) {}
+func (s *scriptedDrafter) Settle(sample.Verification) {}
 
 // nullDevice is a device that computes nothing. A simulated phone on it makes all decisions of its runtime and charges the
 // chip's costs.

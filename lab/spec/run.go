@@ -124,7 +124,7 @@ type passes struct {
 	spent float64
 }
 
-func (p *passes) Settle(v sample.Verdict) {
+func (p *passes) Settle(v sample.Verification) {
 	if p.costs != nil {
 		p.spent += p.costs.At(len(v.Logits))
 	}

@@ -191,7 +191,7 @@ func (a *answer) draft(ctx context.Context, run *costedRun, method string, step 
 }
 
 // verify returns the model's verdict on a draft after the answer's first n tokens.
-func (a *answer) verify(ctx context.Context, n int, tokens []tandem.Token, parents []int) (v sample.Verdict, err error) {
+func (a *answer) verify(ctx context.Context, n int, tokens []tandem.Token, parents []int) (v sample.Verification, err error) {
 	seq := a.seq.Fork()
 	seq.Truncate(len(a.prompt) + n - 1)
 	in := model.Input{Seq: seq, Tokens: append([]tandem.Token{a.said[n-1]}, tokens...), Parents: []int{-1}, All: true}

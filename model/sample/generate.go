@@ -60,7 +60,7 @@ type Speculator interface {
 	// follow, and for each token the index of its parent, or -1. An empty tree means ordinary decoding.
 	Draft(emitted []tandem.Token, limit int) (tokens []tandem.Token, parents []int)
 	// Settle receives the result of verifying the tree. The logits are valid only during the call.
-	Settle(Verdict)
+	Settle(Verification)
 }
 
 // An Embedder is a Speculator whose drafts may have nodes that are embeddings instead of tokens (model.Input.Embeds), such as
@@ -74,8 +74,8 @@ type Embedder interface {
 	Embeddings() ([][]float32, *model.Adapter)
 }
 
-// A Verdict is the result of verifying a draft tree.
-type Verdict struct {
+// A Verification is the result of verifying a draft tree.
+type Verification struct {
 	Path   []int         // the nodes that were right, each the parent of the next
 	Next   tandem.Token  // the token after the last of them
 	Logits [][]float32   // after the token before the tree, then after each node
@@ -212,11 +212,11 @@ func (g *generation) take(in model.Input, logits [][]float32, began time.Time) e
 	}
 	err = errors.Join(err, in.Seq.Keep(path...))
 	if g.spec != nil {
-		verdict := Verdict{Path: path[1:], Next: g.last, Logits: logits, Took: time.Since(began)}
-		for i := range verdict.Path {
-			verdict.Path[i]-- // node 0 of the input is the token before the tree
+		result := Verification{Path: path[1:], Next: g.last, Logits: logits, Took: time.Since(began)}
+		for i := range result.Path {
+			result.Path[i]-- // node 0 of the input is the token before the tree
 		}
-		g.spec.Settle(verdict)
+		g.spec.Settle(result)
 	}
 	return err
 }

@@ -130,7 +130,7 @@ func (g *guesser) Draft(emitted []tandem.Token, limit int) (tokens []tandem.Toke
 	return tokens, parents
 }
 
-func (g *guesser) Settle(v Verdict) { g.hits += len(v.Path) }
+func (g *guesser) Settle(v Verification) { g.hits += len(v.Path) }
 
 // Whatever is drafted, the tokens and the reason for the end equal those of plain decoding with the same seed, in 10,000
 // random cases of prompts, parameters, lengths and trees.
@@ -232,4 +232,4 @@ func (l *listener) Begin(m *model.Model, prompt *model.Input) (err error) {
 
 func (l *listener) Draft([]tandem.Token, int) ([]tandem.Token, []int) { return nil, nil }
 
-func (l *listener) Settle(Verdict) {}
+func (l *listener) Settle(Verification) {}

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -104,6 +105,51 @@ func TestPlacementKeepsTheBudget(t *testing.T) {
 		}
 		if after.Sub(before).Mappings != 0 || after.Peak != p.Fixed(sizes, 0).Mapped {
 			t.Fatalf("steps map memory: %+v", after)
+		}
+	})
+}
+
+// Temporary objects are spread evenly. Up to each use, their bytes are the same share of those that may be temporary, to within a
+// slot. Computation hides all transfers here, so that nothing is exchanged afterwards.
+func TestPlacementSpreadsTemporaryObjects(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sizes, uses, costs := drawModel(t)
+		var total int64
+		for _, s := range sizes {
+			total += aligned(s)
+		}
+		for i := range uses {
+			uses[i].Compute = costs.transfer(slices.Max(sizes))
+		}
+		least := 2 * aligned(slices.Max(sizes))
+		budget := rapid.Int64Range(least, max(least, total)).Draw(t, "budget")
+		p, err := Place(sizes, uses, costs, budget)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Temporary) == 0 {
+			return
+		}
+		room, rest := budget-stagingSlots*p.Slot, int64(0)
+		for _, s := range sizes {
+			if n := aligned(s); n > p.Slot {
+				room -= n
+			} else {
+				rest += n
+			}
+		}
+		share := 1 - float64(room)/float64(rest)
+		var before, temporary int64 // bytes that may be temporary, and that are
+		for o, s := range sizes {
+			if n := aligned(s); n <= p.Slot {
+				before += n
+				if p.Offset[o] < 0 {
+					temporary += n
+				}
+			}
+			if want := share * float64(before); math.Abs(float64(temporary)-want) > float64(p.Slot)+1 {
+				t.Fatalf("up to object %d, %d of %d bytes are temporary: want %.0f, to within a slot of %d", o, temporary, before, want, p.Slot)
+			}
 		}
 	})
 }

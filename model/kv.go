@@ -25,6 +25,9 @@ type Seq struct {
 	from    int            // layers with windows have forgotten the positions before this one (Forget)
 	input   int            // the last input of the last pass that named this sequence
 	text    []tandem.Token // the positions' tokens, if the model is remote; then there are no spans
+
+	memory    *Memory      // counts that of the spans; nil for none
+	allocated []spanMemory // of each span, if memory is not nil
 }
 
 // NewSeq returns an empty sequence.
@@ -82,6 +85,7 @@ func (s *Seq) Forget() {
 				span.K[l], span.V[l] = nil, nil
 			}
 		}
+		s.leaveWindows(i)
 		s.from = end
 	}
 }
@@ -101,6 +105,7 @@ func (s *Seq) divide(i, n int) {
 	}
 	s.kv.Spans = slices.Replace(s.kv.Spans, i, i+1, first, second)
 	s.owned = slices.Insert(s.owned, i, s.owned[i])
+	s.divideAllocated(i)
 }
 
 // Fork returns a second sequence with the same positions. It copies nothing: the sequences share the memory of these
@@ -108,7 +113,11 @@ func (s *Seq) divide(i, n int) {
 func (s *Seq) Fork() *Seq {
 	s.dropTree()
 	clear(s.owned)
-	return &Seq{m: s.m, n: s.n, from: s.from, adapter: s.adapter, kv: npu.KV{Spans: slices.Clone(s.kv.Spans)}, owned: make([]bool, len(s.owned)), text: slices.Clone(s.text)}
+	return &Seq{
+		m: s.m, n: s.n, from: s.from, adapter: s.adapter,
+		kv: npu.KV{Spans: slices.Clone(s.kv.Spans)}, owned: make([]bool, len(s.owned)), text: slices.Clone(s.text),
+		memory: s.memory, allocated: s.shareAllocated(),
+	}
 }
 
 // Truncate drops the positions from n on. If there are none, it does nothing. Decoding the same tokens again gives the
@@ -118,7 +127,7 @@ func (s *Seq) Truncate(n int) {
 	switch n = max(n, 0); {
 	case n >= s.n:
 	case n < s.from+s.m.config.window && s.from > 0:
-		*s = Seq{m: s.m, adapter: s.adapter}
+		s.Release()
 	default:
 		s.cut(n)
 	}
@@ -150,6 +159,7 @@ func (s *Seq) cut(n int) {
 		}
 		clear(s.kv.Spans[i+1:]) // release the memory
 		s.kv.Spans, s.owned = s.kv.Spans[:i+1], s.owned[:i+1]
+		s.leaveFrom(i + 1)
 		return
 	}
 }
@@ -175,6 +185,9 @@ func (s *Seq) extend(n int) {
 		capacity := min(max(n, min(max(own/4, minSpan), maxSpan)), s.m.config.Context-s.n)
 		s.kv.Spans = append(s.kv.Spans, newSpan(&s.m.config, n, max(n, capacity)))
 		s.owned = append(s.owned, true)
+		if last := len(s.kv.Spans) - 1; s.memory != nil {
+			s.allocated = append(s.allocated, s.allocate(&s.kv.Spans[last]))
+		}
 	}
 }
 

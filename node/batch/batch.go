@@ -14,6 +14,7 @@ import (
 type Batch struct {
 	model  *model.Model
 	logits sync.Pool // of *model.Logits: memory for those of a pass
+	memory *model.Memory
 	began  time.Time
 
 	mu        sync.Mutex
@@ -38,9 +39,16 @@ func New(m *model.Model, cfg Config) *Batch {
 		cfg.AtOnce = m.PassesAtOnce()
 	}
 	b := &Batch{model: m, began: time.Now(), scheduler: NewScheduler(cfg), jobs: map[uint64]*job{}}
-	b.logits.New = func() any { return b.model.NewLogits() }
+	b.logits.New = func() any {
+		l := b.model.NewLogits()
+		l.CountIn(b.memory)
+		return l
+	}
 	return b
 }
+
+// CountIn counts the logits of passes. It must be called before the first.
+func (b *Batch) CountIn(m *model.Memory) { b.memory = m }
 
 // NewPasses returns the passes of one owner. Where rows are scarce, owners get them in proportion to their
 // shares; EqualShare is usual.
@@ -229,7 +237,10 @@ func (b *Batch) forward(ctx context.Context, parts []part) (err error) {
 		return err
 	}
 	logits := b.logits.Get().(*model.Logits)
-	defer b.logits.Put(logits)
+	defer func() {
+		logits.Take(0, 0)
+		b.logits.Put(logits)
+	}()
 	out, err := b.model.ForwardInto(ctx, inputs, logits)
 	if err != nil {
 		return err

@@ -84,6 +84,8 @@ func TestTogetherEqualsAlone(t *testing.T) {
 	const answers = 50
 	b := New(m, Config{MaxRows: 48})
 	var all sync.WaitGroup
+	var count model.Memory
+	b.CountIn(&count)
 	limit := make(chan struct{}, 12)
 	for seed := range uint64(answers) {
 		all.Go(func() {
@@ -128,6 +130,9 @@ func TestTogetherEqualsAlone(t *testing.T) {
 		})
 	}
 	all.Wait()
+	if count.Bytes() != 0 || count.Most() == 0 {
+		t.Errorf("%d bytes of passes count after them, at most %d", count.Bytes(), count.Most())
+	}
 	if s := b.Stats(); s.Jobs < 2*s.Passes || s.Waiting > 0 {
 		t.Errorf("%+v: want several answers in a pass, and none left", s)
 	}

@@ -72,6 +72,7 @@ type Config struct {
 	Scorer     Scorer
 	KV         *kvstore.Store // of the passages' KV caches; nil for none
 	Shared     *Shared        // the same in memory, for all answers that read them; nil for none
+	Memory     *model.Memory  // counts keys, values and logits, except those inside a pass of a diffusion model; nil for no count
 	Contexts   int            // contexts that share the passages; 0 for one context for each passage
 	TopP       float64        // probability mass that a Dist keeps; 0 for DefaultTopP
 	MaxSupport int            // most tokens in a Dist; 0 for DefaultMaxSupport
@@ -208,6 +209,7 @@ func New(ctx context.Context, cfg Config, req Request) (*Decoder, error) {
 		prefill: Prefill{Contexts: len(prompts), Truncated: truncated},
 	}
 	if err := d.read(ctx, req, prompts); err != nil {
+		d.release()
 		return nil, fmt.Errorf("decoder: read %d documents: %w", len(req.Passages), err)
 	}
 	if cfg.Grounded {
@@ -268,6 +270,20 @@ func (c Config) defaults() (Config, error) {
 func (c Config) caches() bool {
 	m := c.Model.Config()
 	return !m.Diffusion && !m.Remote
+}
+
+// newSeq returns an empty sequence.
+func (c Config) newSeq() *model.Seq {
+	s := c.Model.NewSeqWith(c.Adapter)
+	s.CountIn(c.Memory)
+	return s
+}
+
+// newLogits returns memory for the logits of a pass.
+func (c Config) newLogits() *model.Logits {
+	l := new(model.Logits)
+	l.CountIn(c.Memory)
+	return l
 }
 
 // context returns the most tokens of a prompt and an answer that something can still follow. A diffusion model needs a
@@ -374,7 +390,15 @@ func (d *Decoder) Close() error {
 	d.spare(&d.promptMemory)
 	d.prompt, d.logits, d.tree = nil, nil, nil
 	d.storing.Wait()
+	d.release()
 	return nil
+}
+
+// release gives the contexts' KV caches back.
+func (d *Decoder) release() {
+	for _, c := range d.contexts {
+		c.seq.Release()
+	}
 }
 
 // edit sets a new answer and rolls back what it does not share with the old one.
@@ -486,7 +510,7 @@ func (d *Decoder) follow(t tandem.Token, logp []float64, verdicts func() []float
 
 // forward computes a batch. Its logits stay valid during the next pass, which writes elsewhere.
 func (d *Decoder) forward(ctx context.Context, batch []model.Input) ([][]float32, error) {
-	into := new(model.Logits)
+	into := d.cfg.newLogits()
 	out, err := d.cfg.Passes.ForwardInto(ctx, batch, into)
 	if err != nil {
 		into.Release()
@@ -538,7 +562,7 @@ func (d *Decoder) rereadPrompt(ctx context.Context) error {
 		c.seq.Truncate(c.prompt - 1)
 		batch[i] = model.Input{Seq: c.seq, Tokens: []tandem.Token{c.last}, PerPass: d.perPass}
 	}
-	into := new(model.Logits)
+	into := d.cfg.newLogits()
 	out, err := d.cfg.Passes.ForwardInto(ctx, batch, into)
 	if err != nil {
 		into.Release()

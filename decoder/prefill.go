@@ -17,32 +17,17 @@ import (
 // loadTime is how long an answer waits for KV caches from elsewhere, all of them together.
 const loadTime = 20 * time.Second
 
-// read fills the contexts' KV caches with the prompts. It takes from the store what it can.
+// read fills the contexts' KV caches with the prompts.
 func (d *Decoder) read(ctx context.Context, req Request, prompts []prompt) error {
-	m := d.cfg.Model
-	batch := make([]model.Input, len(prompts))
-	keys := make([][32]byte, len(prompts))
-	seqs, fresh := make([]*model.Seq, len(prompts)), make([]bool, len(prompts))
-	loading, stop := context.WithTimeout(ctx, loadTime)
-	defer stop()
-	for i, p := range prompts {
-		keys[i], seqs[i] = storeKey(m, d.cfg.Adapter, p.prefix), d.saved(req, i, p.prefix)
-		if seqs[i] == nil && d.holds(i) && d.cfg.Shared == nil {
-			seqs[i] = d.load(loading, keys[i], len(p.prefix))
-		}
-		if seqs[i] != nil {
-			d.prefill.Cached++
-		}
+	seqs, keys, err := d.readPrefixes(ctx, req, prompts)
+	if err != nil {
+		return err
 	}
-	if d.cfg.Shared != nil {
-		if err := d.readShared(ctx, loading, seqs, keys, prompts); err != nil {
-			return err
-		}
-	}
+	batch, fresh := make([]model.Input, len(prompts)), make([]bool, len(prompts))
 	for i, p := range prompts {
 		tokens := p.rest
 		if fresh[i] = seqs[i] == nil; fresh[i] {
-			seqs[i], tokens = m.NewSeqWith(d.cfg.Adapter), slices.Concat(p.prefix, p.rest)
+			seqs[i], tokens = d.cfg.newSeq(), slices.Concat(p.prefix, p.rest)
 		}
 		d.contexts = append(d.contexts, docContext{seq: seqs[i], prompt: len(p.prefix) + len(p.rest), last: p.rest[len(p.rest)-1]})
 		batch[i] = model.Input{Seq: seqs[i], Tokens: tokens}
@@ -51,9 +36,10 @@ func (d *Decoder) read(ctx context.Context, req Request, prompts []prompt) error
 	if err := d.beginGuesses(prompts, batch); err != nil {
 		return err
 	}
-	into := new(model.Logits)
+	into := d.cfg.newLogits()
 	out, err := d.cfg.Passes.Prefill(ctx, batch, into)
 	if err != nil {
+		into.Release()
 		return err
 	}
 	d.promptMemory, d.prompt, d.logits = into, out, out
@@ -66,6 +52,39 @@ func (d *Decoder) read(ctx context.Context, req Request, prompts []prompt) error
 		}
 	}
 	return nil
+}
+
+// readPrefixes returns the KV caches of the prompts' prefixes, and their keys. It takes from the store and from memory what it can.
+// A cache is nil if its prefix is computed with the question.
+func (d *Decoder) readPrefixes(ctx context.Context, req Request, prompts []prompt) (seqs []*model.Seq, keys [][32]byte, err error) {
+	seqs, keys = make([]*model.Seq, len(prompts)), make([][32]byte, len(prompts))
+	loading, stop := context.WithTimeout(ctx, loadTime)
+	defer stop()
+	for i, p := range prompts {
+		keys[i], seqs[i] = storeKey(d.cfg.Model, d.cfg.Adapter, p.prefix), d.saved(req, i, p.prefix)
+		if seqs[i] == nil && d.holds(i) && d.cfg.Shared == nil {
+			seqs[i] = d.load(loading, keys[i], len(p.prefix))
+		}
+		if seqs[i] != nil {
+			d.prefill.Cached++
+		}
+	}
+	if d.cfg.Shared != nil {
+		if err := d.readShared(ctx, loading, seqs, keys, prompts); err != nil {
+			releaseAll(seqs)
+			return nil, nil, err
+		}
+	}
+	return seqs, keys, nil
+}
+
+// releaseAll gives KV caches back, of which some may be nil.
+func releaseAll(seqs []*model.Seq) {
+	for _, s := range seqs {
+		if s != nil {
+			s.Release()
+		}
+	}
 }
 
 // beginGuesses gives the prompts to the drafters. The calibration among them observes what the prefill computes.
@@ -154,6 +173,7 @@ func (d *Decoder) load(ctx context.Context, key [32]byte, n int) *model.Seq {
 		d.cfg.Log.Warn("a stored passage cannot be read and is computed again", "error", err)
 		return nil
 	}
+	seq.CountIn(d.cfg.Memory)
 	return seq
 }
 
@@ -166,9 +186,11 @@ func (d *Decoder) store(key [32]byte, seq *model.Seq, n int) {
 	prefix.Truncate(n)
 	d.cfg.Shared.put(key, prefix)
 	if d.cfg.KV == nil {
+		prefix.Release()
 		return
 	}
 	d.storing.Go(func() {
+		defer prefix.Release()
 		if err := d.write(key, prefix); err != nil {
 			d.cfg.Log.Warn("a passage's KV is not stored", "error", err)
 		}

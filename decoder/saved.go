@@ -30,19 +30,22 @@ func Prefixes(ctx context.Context, cfg Config, req Request) ([][]byte, error) {
 	d := &Decoder{cfg: cfg}
 	d.rel.contextOf = deal(len(req.Passages), len(prompts))
 	seqs, batch := make([]*model.Seq, len(prompts)), []model.Input(nil)
+	defer releaseAll(seqs)
 	loading, stop := context.WithTimeout(ctx, loadTime)
 	defer stop()
 	for i, p := range prompts {
-		if seqs[i] = cfg.Model.NewSeqWith(cfg.Adapter); len(p.prefix) == 0 {
+		if seqs[i] = cfg.newSeq(); len(p.prefix) == 0 {
 			continue
 		}
 		if seqs[i] = d.load(loading, storeKey(cfg.Model, cfg.Adapter, p.prefix), len(p.prefix)); seqs[i] == nil {
-			seqs[i] = cfg.Model.NewSeqWith(cfg.Adapter)
+			seqs[i] = cfg.newSeq()
 			batch = append(batch, model.Input{Seq: seqs[i], Tokens: p.prefix})
 		}
 	}
 	if len(batch) > 0 {
-		if _, err := cfg.Passes.ForwardInto(ctx, batch, new(model.Logits)); err != nil {
+		into := cfg.newLogits()
+		defer into.Release()
+		if _, err := cfg.Passes.ForwardInto(ctx, batch, into); err != nil {
 			return nil, fmt.Errorf("decoder: read %d documents: %w", len(batch), err)
 		}
 	}
@@ -67,5 +70,6 @@ func (d *Decoder) saved(req Request, i int, prefix []tandem.Token) *model.Seq {
 	if err != nil || seq.Len() != len(prefix) {
 		return nil
 	}
+	seq.CountIn(d.cfg.Memory)
 	return seq
 }

@@ -62,7 +62,23 @@ func (s *Shared) put(key [32]byte, seq *model.Seq) {
 		oldest := s.order.Remove(s.order.Back()).(sharedPrefix)
 		delete(s.held, oldest.key)
 		s.bytes -= oldest.seq.Bytes()
+		oldest.seq.Release()
 	}
+}
+
+// Release drops all prefixes.
+func (s *Shared) Release() {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.held {
+		e.Value.(sharedPrefix).seq.Release()
+	}
+	clear(s.held)
+	s.order.Init()
+	s.bytes = 0
 }
 
 // claim decides who computes a prefix that is not held. If mine, the caller does and must call release. If other is not nil,
@@ -149,10 +165,15 @@ func (d *Decoder) computeShared(ctx context.Context, mine []int, seqs []*model.S
 	}()
 	var batch []model.Input
 	for _, i := range mine {
-		batch = append(batch, model.Input{Seq: d.cfg.Model.NewSeqWith(d.cfg.Adapter), Tokens: prompts[i].prefix})
+		batch = append(batch, model.Input{Seq: d.cfg.newSeq(), Tokens: prompts[i].prefix})
 		d.prefill.Tokens += len(prompts[i].prefix)
 	}
-	if _, err := d.cfg.Passes.Prefill(ctx, batch, new(model.Logits)); err != nil {
+	into := d.cfg.newLogits()
+	defer into.Release()
+	if _, err := d.cfg.Passes.Prefill(ctx, batch, into); err != nil {
+		for _, in := range batch {
+			in.Seq.Release()
+		}
 		return err
 	}
 	for n, i := range mine {

@@ -1,0 +1,132 @@
+package decoder
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"tandem"
+	"tandem/decoder/kvstore"
+	"tandem/model"
+)
+
+// Keys, values and logits of answers count as long as they are needed, passages that several answers share once.
+func TestMemoryOfAnswers(t *testing.T) {
+	cfg := toyConfig(openToy(t, 3, 512), "static")
+	memory := new(model.Memory)
+	cfg.Memory, cfg.Shared = memory, NewShared(1<<20)
+	req := Request{Question: bothQuestion, Passages: samplePassages}
+	prompts, _, err := writePrompts(cfg, req, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const position = 2 * 2 * 2 * 8 * 2 // layers, keys and values, heads, numbers, bytes
+	logits := int64(4 * cfg.Model.Config().Vocab * len(prompts))
+	var passages, questions, answers int64
+	for _, p := range prompts {
+		n := len(p.rest)
+		passages, questions, answers = passages+int64(len(p.prefix)*position), questions+int64(n*position), answers+int64(max(n/4, 8)*position)
+	}
+	check := func(what string, want int64) {
+		t.Helper()
+		if got := memory.Bytes(); got != want {
+			t.Errorf("%s: %d bytes, want %d", what, got, want)
+		}
+	}
+	a := newDecoder(t, cfg, req)
+	check("one has read", passages+questions+logits)
+	b := newDecoder(t, cfg, req)
+	next(t, b, 0)
+	check("two have read", passages+2*(questions+logits))
+	next(t, a, 0, 7)
+	check("one writes", passages+2*(questions+logits)+answers)
+	if most, want := memory.Most(), passages+2*(questions+logits)+answers+logits; most != want {
+		t.Errorf("at most %d bytes, want %d, with the logits of the pass", most, want)
+	}
+	next(t, a, 0, 9)
+	next(t, a, 1, 7, 8)
+	check("it goes back and on", passages+2*(questions+logits)+answers)
+	next(t, a, 3, 1, 2, 3, 4, 5)
+	check("it hardly goes back to the prompt now", passages+2*questions+logits+answers)
+	a.Close()
+	check("one is left", passages+questions+logits)
+	b.Close()
+	check("none is left", passages)
+	cfg.Shared.Release()
+	check("nothing is left", 0)
+}
+
+// Whatever becomes of answers, nothing of theirs counts afterwards.
+func TestMemoryGoesBackToZero(t *testing.T) {
+	req := Request{Question: bothQuestion, Passages: samplePassages}
+	for _, weights := range []string{"static", "likelihood:0.5"} {
+		m := openToy(t, 3, 512)
+		for _, limit := range []int64{0, 20_000, 1 << 20} { // of what answers share, which holds no passage, some, and all
+			for fails := range 8 {
+				kv, err := kvstore.Open(t.TempDir(), 1<<20)
+				if err != nil {
+					t.Fatal(err)
+				}
+				cfg := toyConfig(m, weights)
+				passes := &failing{Passes: m, after: fails}
+				cfg.Memory, cfg.KV, cfg.Passes = new(model.Memory), kv, passes
+				if limit > 0 {
+					cfg.Shared = NewShared(limit)
+				}
+				for range 2 { // the second finds passages
+					playFailing(t, cfg, req)
+				}
+				if cfg.Shared.Release(); cfg.Memory.Bytes() != 0 || fails > 0 && cfg.Memory.Most() == 0 {
+					t.Errorf("%s, %d bytes shared, failure after %d passes: %d bytes count, at most %d", weights, limit, fails, cfg.Memory.Bytes(), cfg.Memory.Most())
+				}
+			}
+		}
+	}
+}
+
+// playFailing writes an answer, which goes back and fails somewhere, and gives passages to another side.
+func playFailing(t *testing.T, cfg Config, req Request) {
+	t.Helper()
+	cfg.Passes.(*failing).passes = 0
+	d, err := New(t.Context(), cfg, req)
+	if err == nil {
+		d.Next(t.Context(), 0, []tandem.Token{7, 8, 9})
+		d.NextAhead(t.Context(), tandem.Pass{Keep: 3, Append: []tandem.Token{1}, Drafts: []tandem.Token{2, 3}})
+		d.NextAhead(t.Context(), tandem.Pass{Keep: 4, Append: []tandem.Token{2, 5}, Drafts: []tandem.Token{2, 3}})
+		d.Next(t.Context(), 1, []tandem.Token{6})
+		err = d.Close()
+	}
+	if err != nil && !errors.Is(err, errFailing) {
+		t.Error(err)
+	}
+	if _, err := Prefixes(t.Context(), cfg, req); err != nil && !errors.Is(err, errFailing) {
+		t.Error(err)
+	}
+}
+
+// failing is Passes of which one fails, after some.
+type failing struct {
+	Passes
+	passes, after int
+}
+
+var errFailing = errors.New("failed")
+
+func (f *failing) fails() bool {
+	f.passes++
+	return f.passes == f.after+1
+}
+
+func (f *failing) Prefill(ctx context.Context, inputs []model.Input, into *model.Logits) ([][]float32, error) {
+	if f.fails() {
+		return nil, errFailing
+	}
+	return f.Passes.Prefill(ctx, inputs, into)
+}
+
+func (f *failing) ForwardInto(ctx context.Context, inputs []model.Input, into *model.Logits) ([][]float32, error) {
+	if f.fails() {
+		return nil, errFailing
+	}
+	return f.Passes.ForwardInto(ctx, inputs, into)
+}

@@ -13,6 +13,7 @@ import (
 	"tandem"
 	"tandem/decoder"
 	"tandem/lab/report"
+	"tandem/model"
 	"tandem/node"
 	"tandem/node/batch"
 	"tandem/transport"
@@ -55,8 +56,10 @@ type LoadResult struct {
 	Rows      float64 `json:"rows_per_pass,omitempty"`
 	RowsEach  float64 `json:"rows_per_token,omitempty"` // of prompts too
 	Together  float64 `json:"answers_per_pass,omitempty"`
-	Memory    float64 `json:"memory_mb"` // most of the heap in use, devices included
-	Live      float64 `json:"live_mb"`   // most of it that was still needed, as the garbage collector found
+	Memory    float64 `json:"memory_mb"`    // most of the heap in use, devices included
+	Live      float64 `json:"live_mb"`      // most of it that was still needed, as the garbage collector found
+	Held      float64 `json:"held_mb"`      // most that the cloud's keys, values and logits held, counted (model.Memory)
+	HeldLeft  float64 `json:"held_left_mb"` // of it after the last answer: 0
 	Left      int     `json:"goroutines_left"`
 	Text      string  `json:"text_sha256"`         // of the answers of the first device
 	Simulated string  `json:"simulated,omitempty"` // the machine, in virtual time; empty for a live cloud
@@ -120,6 +123,7 @@ func (x Load) measure(ctx context.Context, method string, n int) (r LoadResult, 
 	all.Wait()
 	r.Seconds = time.Since(start).Seconds()
 	r.Memory, r.Live = memory()
+	r.Held = float64(c.memory.Most()) / 1e6
 	r.add(sums)
 	if c.batch != nil {
 		s := c.batch.Stats()
@@ -128,6 +132,7 @@ func (x Load) measure(ctx context.Context, method string, n int) (r LoadResult, 
 	}
 	closed = true
 	err = c.close()
+	r.HeldLeft = float64(c.memory.Bytes()) / 1e6
 	for wait := 0; runtime.NumGoroutine() > before && wait < 50; wait++ {
 		time.Sleep(20 * time.Millisecond)
 	}
@@ -194,6 +199,7 @@ type loadCloud struct {
 	address string
 	id      transport.ID
 	batch   *batch.Batch // nil if each answer is computed alone
+	memory  *model.Memory
 	close   func() error
 }
 
@@ -202,16 +208,22 @@ func (x Load) startCloud(method string, devices []transport.ID) (*loadCloud, err
 	if err != nil {
 		return nil, err
 	}
+	memory := new(model.Memory)
 	cfg := node.CloudConfig{Local: x.local(tandem.Cloud, 0), Limit: x.Places[method]}
+	cfg.Local.Memory = memory
 	if method == LoadBatch {
 		cfg.Batch, cfg.Local.Shared = batch.New(x.Model, batch.Config{}), decoder.NewShared(sharedMemory)
+		cfg.Batch.CountIn(memory)
 	}
 	limits := transport.Limits{Conns: max(64, len(devices))} // refusals are not what is measured
 	address, stop, err := serve(cfg, id, limits, devices...)
 	if err != nil {
 		return nil, err
 	}
-	return &loadCloud{address: address, id: id.ID, batch: cfg.Batch, close: stop}, nil
+	return &loadCloud{address: address, id: id.ID, batch: cfg.Batch, memory: memory, close: func() error {
+		defer cfg.Local.Shared.Release()
+		return stop()
+	}}, nil
 }
 
 // watchMemory reads now and then how much of the heap is in use, and how much the last garbage collection found to be needed. The

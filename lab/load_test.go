@@ -23,6 +23,9 @@ func TestLoad(t *testing.T) {
 		if r.Devices != x.Devices[i/2] || r.Answers != 2*r.Devices || r.Failed+r.Degraded > 0 || r.Text != rows[0].Text {
 			t.Errorf("result %d: %+v", i, r)
 		}
+		if r.Held <= 0 || r.HeldLeft != 0 {
+			t.Errorf("result %d: keys, values and logits hold %g MB, and %g when all answers have ended", i, r.Held, r.HeldLeft)
+		}
 		if r.PerSecond <= 0 || r.First <= 0 || r.Live <= 0 || r.Live > r.Memory || r.Left > 0 || (r.Method == LoadBatch) != (r.Rows > 0) {
 			t.Errorf("result %d: %+v", i, r)
 		}

@@ -45,6 +45,7 @@ type Local struct {
 	// What it keeps from earlier answers.
 	KV     *kvstore.Store  // nil if KV caches of passages are not kept
 	Shared *decoder.Shared // KV caches of passages that answers share in memory; nil for none
+	Memory *model.Memory   // counts keys, values and logits; nil for no count
 	Past   *Past           // of earlier answers; nil to begin each without
 
 	// How it decodes several tokens in a pass.
@@ -269,6 +270,7 @@ func (l Local) DecoderConfig(s tandem.Settings) (decoder.Config, error) {
 		Scorer:     l.Scorer,
 		KV:         l.KV,
 		Shared:     l.Shared,
+		Memory:     l.Memory,
 		Passes:     l.Passes,
 		Contexts:   s.Contexts,
 		TopP:       s.Nucleus,

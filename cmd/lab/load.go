@@ -33,7 +33,7 @@ func (c *loadCmd) Help() string {
   lab load --sets people/fourth --questions 0 --passage-words 64 --kv-type q8_0
   lab load --virtual cores,accelerator --devices 1,8,64,256 --max-tokens 24
 
-A cloud serves devices over loopback, in one process. The devices have no documents and decode nothing, so that the machine works for the cloud. With --sets, --questions draws that many of each set, 0 for all; questions that follow up others are left out. The first token comes after waiting for a place, retrieval and the prompt. rows: of a pass, and in brackets all rows, those of prompts too, for each token of an answer. live: the part of the heap still in use after a garbage collection, devices included; with --places 1,1 it is little more than theirs. left: goroutines that remain when all devices have gone.`
+A cloud serves devices over loopback, in one process. The devices have no documents and decode nothing, so that the machine works for the cloud. With --sets, --questions draws that many of each set, 0 for all; questions that follow up others are left out. The first token comes after waiting for a place, retrieval and the prompt. rows: of a pass, and in brackets all rows, those of prompts too, for each token of an answer. live: the part of the heap still in use after a garbage collection, devices included; with --places 1,1 it is little more than theirs. held: the most bytes that the cloud's keys, values and logits had at any time, each passage once however many answers read it; they are counted as they come and go, so the garbage collector does not change them. left: goroutines that remain when all devices have gone.`
 }
 
 func (c *loadCmd) Run(a *cli.App) (err error) {
@@ -66,11 +66,11 @@ func (c *loadCmd) Run(a *cli.App) (err error) {
 	case a.Globals.JSON:
 		return a.JSONTo(c.File, map[string]any{"rows": rows})
 	}
-	fmt.Fprintf(a.Out, "live over loopback, %s, answers of at most %d tokens\n\n%8s %6s %7s %8s %7s %9s %9s %9s %18s %18s %12s %12s %6s %7s\n",
-		b.Model.Config().Name, c.MaxTokens, "devices", "batch", "places", "answers", "failed", "degraded", "answers/s", "tokens/s", "first ms (p99)", "gap ms (p99)", "rows (token)", "MB (live)", "left", "text")
+	fmt.Fprintf(a.Out, "live over loopback, %s, answers of at most %d tokens\n\n%8s %6s %7s %8s %7s %9s %9s %9s %18s %18s %12s %12s %8s %6s %7s\n",
+		b.Model.Config().Name, c.MaxTokens, "devices", "batch", "places", "answers", "failed", "degraded", "answers/s", "tokens/s", "first ms (p99)", "gap ms (p99)", "rows (token)", "MB (live)", "held MB", "left", "text")
 	for _, r := range rows {
-		fmt.Fprintf(a.Out, "%8d %6s %7d %8d %7d %9d %9.1f %9.0f %18s %18s %12s %12s %6d %7.7s\n", r.Devices, batchColumn(r), r.Places, r.Answers, r.Failed, r.Degraded, r.PerSecond, r.Tokens,
-			fmt.Sprintf("%.0f (%.0f)", r.First, r.First99), fmt.Sprintf("%.1f (%.1f)", r.Gap, r.Gap99), fmt.Sprintf("%.0f (%.1f)", r.Rows, r.RowsEach), fmt.Sprintf("%.0f (%.0f)", r.Memory, r.Live), r.Left, r.Text)
+		fmt.Fprintf(a.Out, "%8d %6s %7d %8d %7d %9d %9.1f %9.0f %18s %18s %12s %12s %8.1f %6d %7.7s\n", r.Devices, batchColumn(r), r.Places, r.Answers, r.Failed, r.Degraded, r.PerSecond, r.Tokens,
+			fmt.Sprintf("%.0f (%.0f)", r.First, r.First99), fmt.Sprintf("%.1f (%.1f)", r.Gap, r.Gap99), fmt.Sprintf("%.0f (%.1f)", r.Rows, r.RowsEach), fmt.Sprintf("%.0f (%.0f)", r.Memory, r.Live), r.Held, r.Left, r.Text)
 		if r.Failed > 0 {
 			fmt.Fprintf(a.Out, "         one failed with: %s\n", cli.Escape(r.Cause))
 		}

@@ -85,6 +85,25 @@ func TestMemoryCountsWhatSequencesReferTo(t *testing.T) {
 	}
 }
 
+// A sequence that forgets positions divides memory that a fork still refers to, whichever of them ends first.
+func TestMemoryOfDividedSpans(t *testing.T) {
+	m := openTiny(t, tinymodel.Spec{Arch: "gemma3", Window: 12, Context: 200})
+	for first := range 2 {
+		var memory Memory
+		s := m.NewSeq()
+		s.CountIn(&memory)
+		forward(t, m, Input{Seq: s, Tokens: pattern(60)})
+		seqs := []*Seq{s, s.Fork()}
+		if s.Forget(); len(s.kv.Spans) != 2 || memory.Bytes() != referred(seqs) {
+			t.Errorf("%d spans, %d bytes count, and %d are referred to", len(s.kv.Spans), memory.Bytes(), referred(seqs))
+		}
+		seqs[first].Release()
+		if memory.Bytes() != referred(seqs) {
+			t.Errorf("without sequence %d: %d bytes count, and %d are referred to", first, memory.Bytes(), referred(seqs))
+		}
+	}
+}
+
 // act does something with sequence i, and returns the sequences then.
 func act(t *rapid.T, seqs []*Seq, i int) []*Seq {
 	s := seqs[i]

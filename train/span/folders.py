@@ -1,5 +1,5 @@
 """python3 -m train.span.folders OUT: writes the folders of documents of folders/*.txt as `lab answers --sets OUT/NAME` reads them: documents/ and
-questions.jsonl. python3 -m train.span.folders OUT held: those of folders/held, which the reader is not trained with, to fit curves to.
+questions.jsonl. python3 -m train.span.folders OUT held: those of folders/held, which training leaves out.
 
 A file has the documents of one invented person, family, firm or club, each below a line "=== FILE NAME", and at its end lines "??? FILE NAME"
 with questions about that document below them, one a line:

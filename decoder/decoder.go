@@ -209,6 +209,7 @@ func New(ctx context.Context, cfg Config, req Request) (*Decoder, error) {
 		prefill: Prefill{Contexts: len(prompts), Truncated: truncated},
 	}
 	if err := d.read(ctx, req, prompts); err != nil {
+		d.storing.Wait() // nobody can call Close
 		d.release()
 		return nil, fmt.Errorf("decoder: read %d documents: %w", len(req.Passages), err)
 	}

@@ -3,7 +3,13 @@ package decoder
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"tandem"
 	"tandem/decoder/kvstore"
@@ -82,6 +88,45 @@ func TestMemoryGoesBackToZero(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A New that fails waits, as Close does, until the passages that it has read are stored.
+func TestFailedNewWaitsForTheStore(t *testing.T) {
+	m := openToy(t, 3, 512)
+	synctest.Test(t, func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "kv")
+		kv, err := kvstore.Open(dir, 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o600)); err != nil { // nothing can be stored now
+			t.Fatal(err)
+		}
+		log := &slowLog{Handler: slog.DiscardHandler}
+		cfg := toyConfig(m, "static")
+		cfg.Memory, cfg.KV, cfg.Shared, cfg.Log = new(model.Memory), kv, NewShared(1<<20), slog.New(log)
+		cfg.Passes = &failing{Passes: m, after: 1}
+		if _, err := New(t.Context(), cfg, Request{Question: bothQuestion, Passages: samplePassages}); !errors.Is(err, errFailing) {
+			t.Fatal(err)
+		}
+		if cfg.Shared.Release(); int(log.written.Load()) != len(samplePassages) || cfg.Memory.Bytes() != 0 {
+			t.Errorf("%d of %d passages were handled, and %d bytes count", log.written.Load(), len(samplePassages), cfg.Memory.Bytes())
+		}
+	})
+}
+
+// slowLog is a log that takes a second for a record.
+type slowLog struct {
+	slog.Handler
+	written atomic.Int64
+}
+
+func (s *slowLog) Enabled(context.Context, slog.Level) bool { return true }
+
+func (s *slowLog) Handle(context.Context, slog.Record) error {
+	time.Sleep(time.Second)
+	s.written.Add(1)
+	return nil
 }
 
 // playFailing writes an answer, which goes back and fails somewhere, and gives passages to another side.

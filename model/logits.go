@@ -35,8 +35,11 @@ func (l *Logits) Release() {
 	}
 }
 
-// CountIn counts the logits that Take returns from now on.
-func (l *Logits) CountIn(m *Memory) { l.counter = m }
+// CountIn counts the logits that Take returns from now on, in m alone.
+func (l *Logits) CountIn(m *Memory) {
+	l.count(0)
+	l.counter = m
+}
 
 // count counts n logits instead of those before.
 func (l *Logits) count(n int) {

@@ -78,8 +78,9 @@ func (a *allocation) leave() {
 // spanMemory is the memory of a span. Layers with windows have their own, which Forget gives back.
 type spanMemory struct{ far, near *allocation }
 
-// CountIn counts the memory of the sequence and of its later forks. The sequence must share nothing with a fork yet.
+// CountIn counts the memory of the sequence and of its later forks, in m alone. The sequence must share nothing with a fork yet.
 func (s *Seq) CountIn(m *Memory) {
+	s.leaveFrom(0)
 	if s.memory = m; m == nil {
 		return
 	}

@@ -56,6 +56,25 @@ func TestMemory(t *testing.T) {
 	check("it is used again", 8*position+2*row, 60*position+40*row)
 }
 
+// What was there before a count began, or went to another, is not taken from it when it goes.
+func TestMemoryBegunLater(t *testing.T) {
+	m := openTiny(t, tinymodel.Spec{})
+	var first, second Memory
+	s, logits := m.NewSeq(), new(Logits)
+	for _, memory := range []*Memory{nil, &first, &second, nil} {
+		s.CountIn(memory)
+		logits.CountIn(memory)
+		if _, err := m.ForwardInto(t.Context(), []Input{{Seq: s, Tokens: pattern(3), All: memory == nil}}, logits); err != nil {
+			t.Fatal(err)
+		}
+		for _, other := range []*Memory{&first, &second} {
+			if n := other.Bytes(); other == memory && n != referred([]*Seq{s})+4*int64(m.Config().Vocab) || other != memory && n != 0 {
+				t.Errorf("%d bytes count", n)
+			}
+		}
+	}
+}
+
 // Whatever sequences do, what counts is the memory that they refer to, each part once.
 func TestMemoryCountsWhatSequencesReferTo(t *testing.T) {
 	for _, arch := range []string{"llama", "gemma3", "lfm2"} {

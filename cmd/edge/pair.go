@@ -84,29 +84,25 @@ func (c *pairCmd) Run(a *cli.App) error {
 	switch {
 	case err == nil:
 		return c.keep(a, peers, peer)
-	case errors.As(err, &refused):
-		return c.refused(a, peers, code, id, err)
-	case a.Err() != nil:
+	case c.From != "" && errors.As(err, &refused): // a script may use the file again
+		if known := pairedBy(peers, code); known != nil {
+			return c.again(a, peers, *known, id, err)
+		}
+	}
+	if a.Err() != nil {
 		return err
 	}
 	return fmt.Errorf("%w; %s", err, wayBack(err))
 }
 
-// refused returns err, why the cloud refused a code, unless that is from the file of --from and has paired this device before: a
-// script may use the file again.
-func (c *pairCmd) refused(a *cli.App, peers *transport.Peers, code transport.Code, id transport.Identity, err error) error {
-	if c.From == "" {
-		return err
-	}
-	known := pairedBy(peers, code)
-	if known == nil {
-		return err
-	}
-	if gone := confirm(a, *known, id); gone != nil {
+// again does what the flags ask for to a cloud that is paired already, and that refuses the code for the reason err. If the cloud
+// does not confirm the pairing, it returns err, too.
+func (c *pairCmd) again(a *cli.App, peers *transport.Peers, known transport.Peer, id transport.Identity, err error) error {
+	if gone := confirm(a, known, id); gone != nil {
 		return fmt.Errorf("%w; this device was paired with %s, which does not confirm it: %w", err, cli.Escape(known.Name), gone)
 	}
 	a.Remark("%v; this device is already paired with %s", err, cli.Escape(known.Name))
-	return c.apply(a, peers, *known)
+	return c.apply(a, peers, known)
 }
 
 // check refuses flags that do not belong together. Kong sees to it that only one of those asks for something else than pairing.

@@ -101,4 +101,9 @@ func TestPairAgainFromAFile(t *testing.T) {
 	if _, stderr, err := h.Run("pair", "--from", file, "--name", " "); err == nil {
 		t.Errorf("a bad name is taken: %s", stderr)
 	}
+	for _, given := range [][]string{{code.String()}, {"--from", file}} {
+		if _, stderr, err := newHome(t).Run(append([]string{"pair"}, given...)...); err == nil || !strings.Contains(stderr, "used already") || !strings.Contains(stderr, "see what \"cloud serve\" says there") {
+			t.Errorf("pair %q: %v, %s; want what to do about a refusal", given, err, stderr)
+		}
+	}
 }

@@ -19,6 +19,9 @@ type Memory struct {
 
 // Bytes returns how many bytes are held.
 func (m *Memory) Bytes() int64 {
+	if m == nil {
+		return 0
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.now
@@ -26,6 +29,9 @@ func (m *Memory) Bytes() int64 {
 
 // Most returns the most bytes that were held at any time.
 func (m *Memory) Most() int64 {
+	if m == nil {
+		return 0
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.most

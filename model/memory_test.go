@@ -56,6 +56,24 @@ func TestMemory(t *testing.T) {
 	check("it is used again", 8*position+2*row, 60*position+40*row)
 }
 
+// Without a count nothing counts.
+func TestNoMemory(t *testing.T) {
+	m := openTiny(t, tinymodel.Spec{})
+	var none *Memory
+	s, logits := m.NewSeq(), new(Logits)
+	s.CountIn(none)
+	logits.CountIn(none)
+	if _, err := m.ForwardInto(t.Context(), []Input{{Seq: s, Tokens: pattern(3)}}, logits); err != nil {
+		t.Fatal(err)
+	}
+	if none.Bytes() != 0 || none.Most() != 0 {
+		t.Errorf("%d bytes count, at most %d", none.Bytes(), none.Most())
+	}
+	s.Fork().Release()
+	s.Release()
+	logits.Release()
+}
+
 // What was there before a count began, or went to another, is not taken from it when it goes.
 func TestMemoryBegunLater(t *testing.T) {
 	m := openTiny(t, tinymodel.Spec{})

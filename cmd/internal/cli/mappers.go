@@ -90,8 +90,8 @@ func (m valueMapper) takesNumber(ctx *kong.DecodeContext, t kong.Token) bool {
 
 var negative = regexp.MustCompile(`^-[0-9.]`)
 
-// pathMappers returns the options that make kong refuse empty paths and empty names (type:"name"). Kong reads an empty path as the working
-// directory; an unset shell variable must not mean that.
+// pathMappers returns the options that make kong refuse empty paths and empty names (type:"name"). Kong reads an empty path as the
+// working directory; an unset shell variable must not mean that.
 func pathMappers() (options []kong.Option) {
 	r := kong.NewRegistry().RegisterDefaults()
 	const path = "the path is empty: name a file or a folder, . for this one"

@@ -11,7 +11,7 @@ import (
 	"tandem/retrieval/search"
 )
 
-// ReadFolder indexes a folder in memory, for one question.
+// ReadFolder indexes a folder in memory.
 func ReadFolder(a *cli.App, dir string, cut PassageFlags) (*search.Index, error) {
 	x, err := search.Memory(cut.options())
 	if err != nil {

@@ -208,9 +208,13 @@ func New(ctx context.Context, cfg Config, req Request) (*Decoder, error) {
 		},
 		prefill: Prefill{Contexts: len(prompts), Truncated: truncated},
 	}
+	defer func() {
+		if d.states == nil { // an error or a panic: nobody can call Close
+			d.storing.Wait()
+			d.release()
+		}
+	}()
 	if err := d.read(ctx, req, prompts); err != nil {
-		d.storing.Wait() // nobody can call Close
-		d.release()
 		return nil, fmt.Errorf("decoder: read %d documents: %w", len(req.Passages), err)
 	}
 	if cfg.Grounded {
@@ -280,11 +284,22 @@ func (c Config) newSeq() *model.Seq {
 	return s
 }
 
-// newLogits returns memory for the logits of a pass.
-func (c Config) newLogits() *model.Logits {
-	l := new(model.Logits)
-	l.CountIn(c.Memory)
-	return l
+// passFunc is a method of Passes.
+type passFunc = func(ctx context.Context, inputs []model.Input, into *model.Logits) ([][]float32, error)
+
+// compute computes a batch. It returns the logits and their memory, which the caller must release, but not after an error.
+func (c Config) compute(ctx context.Context, batch []model.Input, pass passFunc) (out [][]float32, into *model.Logits, err error) {
+	into = new(model.Logits)
+	into.CountIn(c.Memory)
+	succeeded := false
+	defer func() { // also after a panic
+		if !succeeded {
+			into.Release()
+		}
+	}()
+	out, err = pass(ctx, batch, into)
+	succeeded = err == nil
+	return out, into, err
 }
 
 // context returns the most tokens of a prompt and an answer that something can still follow. A diffusion model needs a
@@ -387,16 +402,17 @@ func (d *Decoder) Close() error {
 	if d.guesses != nil && d.guesses.drafters != nil {
 		d.cfg.Past.End(d.cfg.Draft, &d.guesses.rate)
 	}
-	d.spare(&d.pass)
-	d.spare(&d.promptMemory)
 	d.prompt, d.logits, d.tree = nil, nil, nil
 	d.storing.Wait()
 	d.release()
 	return nil
 }
 
-// release gives the contexts' KV caches back.
+// release gives the contexts' KV caches and the logits back.
 func (d *Decoder) release() {
+	d.spare(&d.before)
+	d.spare(&d.pass)
+	d.spare(&d.promptMemory)
 	for _, c := range d.contexts {
 		c.seq.Release()
 	}
@@ -511,10 +527,8 @@ func (d *Decoder) follow(t tandem.Token, logp []float64, verdicts func() []float
 
 // forward computes a batch. Its logits stay valid during the next pass, which writes elsewhere.
 func (d *Decoder) forward(ctx context.Context, batch []model.Input) ([][]float32, error) {
-	into := d.cfg.newLogits()
-	out, err := d.cfg.Passes.ForwardInto(ctx, batch, into)
+	out, into, err := d.cfg.compute(ctx, batch, d.cfg.Passes.ForwardInto)
 	if err != nil {
-		into.Release()
 		return nil, err
 	}
 	d.spare(&d.before)
@@ -563,10 +577,8 @@ func (d *Decoder) rereadPrompt(ctx context.Context) error {
 		c.seq.Truncate(c.prompt - 1)
 		batch[i] = model.Input{Seq: c.seq, Tokens: []tandem.Token{c.last}, PerPass: d.perPass}
 	}
-	into := d.cfg.newLogits()
-	out, err := d.cfg.Passes.ForwardInto(ctx, batch, into)
+	out, into, err := d.cfg.compute(ctx, batch, d.cfg.Passes.ForwardInto)
 	if err != nil {
-		into.Release()
 		return err
 	}
 	d.promptMemory, d.prompt, d.logits = into, out, out

@@ -65,7 +65,7 @@ func TestMemoryOfAnswers(t *testing.T) {
 // Whatever becomes of answers, nothing of theirs counts afterwards.
 func TestMemoryGoesBackToZero(t *testing.T) {
 	req := Request{Question: bothQuestion, Passages: samplePassages}
-	for _, weights := range []string{"static", "likelihood:0.5"} {
+	for i, weights := range []string{"static", "likelihood:0.5", "static", "likelihood:0.5"} {
 		m := openToy(t, 3, 512)
 		for _, limit := range []int64{0, 20_000, 1 << 20} { // of what answers share, which holds no passage, some, and all
 			for fails := range 8 {
@@ -74,7 +74,7 @@ func TestMemoryGoesBackToZero(t *testing.T) {
 					t.Fatal(err)
 				}
 				cfg := toyConfig(m, weights)
-				passes := &failing{Passes: m, after: fails}
+				passes := &failing{Passes: m, after: fails, panics: i >= 2}
 				cfg.Memory, cfg.KV, cfg.Passes = new(model.Memory), kv, passes
 				if limit > 0 {
 					cfg.Shared = NewShared(limit)
@@ -133,45 +133,71 @@ func (s *slowLog) Handle(context.Context, slog.Record) error {
 func playFailing(t *testing.T, cfg Config, req Request) {
 	t.Helper()
 	cfg.Passes.(*failing).passes = 0
-	d, err := New(t.Context(), cfg, req)
-	if err == nil {
-		d.Next(t.Context(), 0, []tandem.Token{7, 8, 9})
-		d.NextAhead(t.Context(), tandem.Pass{Keep: 3, Append: []tandem.Token{1}, Drafts: []tandem.Token{2, 3}})
-		d.NextAhead(t.Context(), tandem.Pass{Keep: 4, Append: []tandem.Token{2, 5}, Drafts: []tandem.Token{2, 3}})
-		d.Next(t.Context(), 1, []tandem.Token{6})
-		err = d.Close()
+	var d *Decoder
+	for _, step := range []func() error{
+		func() (err error) { d, err = New(t.Context(), cfg, req); return err },
+		func() error { _, err := d.Next(t.Context(), 0, []tandem.Token{7, 8, 9}); return err },
+		func() error {
+			_, _, _, err := d.NextAhead(t.Context(), tandem.Pass{Keep: 3, Append: []tandem.Token{1}, Drafts: []tandem.Token{2, 3}})
+			return err
+		},
+		func() error {
+			_, _, _, err := d.NextAhead(t.Context(), tandem.Pass{Keep: 4, Append: []tandem.Token{2, 5}, Drafts: []tandem.Token{2, 3}})
+			return err
+		},
+		func() error { _, err := d.Next(t.Context(), 1, []tandem.Token{6}); return err },
+	} {
+		if err := recovered(step); err != nil && !errors.Is(err, errFailing) {
+			t.Error(err)
+		}
+		if d == nil {
+			break
+		}
 	}
-	if err != nil && !errors.Is(err, errFailing) {
-		t.Error(err)
+	if d != nil {
+		d.Close()
 	}
-	if _, err := Prefixes(t.Context(), cfg, req); err != nil && !errors.Is(err, errFailing) {
+	if err := recovered(func() error { _, err := Prefixes(t.Context(), cfg, req); return err }); err != nil && !errors.Is(err, errFailing) {
 		t.Error(err)
 	}
 }
 
-// failing is Passes of which one fails, after some.
+// recovered calls f and returns its error, or what it panics with.
+func recovered(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = p.(error)
+		}
+	}()
+	return f()
+}
+
+// failing is Passes of which one fails, after some: with an error, or with a panic when all of it is computed.
 type failing struct {
 	Passes
 	passes, after int
+	panics        bool
 }
 
 var errFailing = errors.New("failed")
 
-func (f *failing) fails() bool {
+func (f *failing) compute(ctx context.Context, inputs []model.Input, into *model.Logits, pass passFunc) ([][]float32, error) {
 	f.passes++
-	return f.passes == f.after+1
+	fails := f.passes == f.after+1
+	if fails && !f.panics {
+		return nil, errFailing
+	}
+	out, err := pass(ctx, inputs, into)
+	if fails {
+		panic(errFailing)
+	}
+	return out, err
 }
 
 func (f *failing) Prefill(ctx context.Context, inputs []model.Input, into *model.Logits) ([][]float32, error) {
-	if f.fails() {
-		return nil, errFailing
-	}
-	return f.Passes.Prefill(ctx, inputs, into)
+	return f.compute(ctx, inputs, into, f.Passes.Prefill)
 }
 
 func (f *failing) ForwardInto(ctx context.Context, inputs []model.Input, into *model.Logits) ([][]float32, error) {
-	if f.fails() {
-		return nil, errFailing
-	}
-	return f.Passes.ForwardInto(ctx, inputs, into)
+	return f.compute(ctx, inputs, into, f.Passes.ForwardInto)
 }

@@ -36,10 +36,8 @@ func (d *Decoder) read(ctx context.Context, req Request, prompts []prompt) error
 	if err := d.beginGuesses(prompts, batch); err != nil {
 		return err
 	}
-	into := d.cfg.newLogits()
-	out, err := d.cfg.Passes.Prefill(ctx, batch, into)
+	out, into, err := d.cfg.compute(ctx, batch, d.cfg.Passes.Prefill)
 	if err != nil {
-		into.Release()
 		return err
 	}
 	d.promptMemory, d.prompt, d.logits = into, out, out
@@ -58,6 +56,12 @@ func (d *Decoder) read(ctx context.Context, req Request, prompts []prompt) error
 // A cache is nil if its prefix is computed with the question.
 func (d *Decoder) readPrefixes(ctx context.Context, req Request, prompts []prompt) (seqs []*model.Seq, keys [][32]byte, err error) {
 	seqs, keys = make([]*model.Seq, len(prompts)), make([][32]byte, len(prompts))
+	succeeded := false
+	defer func() { // also after a panic
+		if !succeeded {
+			releaseAll(seqs)
+		}
+	}()
 	loading, stop := context.WithTimeout(ctx, loadTime)
 	defer stop()
 	for i, p := range prompts {
@@ -70,12 +74,10 @@ func (d *Decoder) readPrefixes(ctx context.Context, req Request, prompts []promp
 		}
 	}
 	if d.cfg.Shared != nil {
-		if err := d.readShared(ctx, loading, seqs, keys, prompts); err != nil {
-			releaseAll(seqs)
-			return nil, nil, err
-		}
+		err = d.readShared(ctx, loading, seqs, keys, prompts)
 	}
-	return seqs, keys, nil
+	succeeded = err == nil
+	return seqs, keys, err
 }
 
 // releaseAll gives KV caches back, of which some may be nil.

@@ -43,11 +43,11 @@ func Prefixes(ctx context.Context, cfg Config, req Request) ([][]byte, error) {
 		}
 	}
 	if len(batch) > 0 {
-		into := cfg.newLogits()
-		defer into.Release()
-		if _, err := cfg.Passes.ForwardInto(ctx, batch, into); err != nil {
+		_, into, err := cfg.compute(ctx, batch, cfg.Passes.ForwardInto)
+		if err != nil {
 			return nil, fmt.Errorf("decoder: read %d documents: %w", len(batch), err)
 		}
+		into.Release()
 	}
 	out := make([][]byte, len(seqs))
 	for i, s := range seqs {

@@ -165,19 +165,16 @@ func (d *Decoder) computeShared(ctx context.Context, mine []int, seqs []*model.S
 	}()
 	var batch []model.Input
 	for _, i := range mine {
-		batch = append(batch, model.Input{Seq: d.cfg.newSeq(), Tokens: prompts[i].prefix})
+		seqs[i] = d.cfg.newSeq() // which readPrefixes releases if it fails
+		batch = append(batch, model.Input{Seq: seqs[i], Tokens: prompts[i].prefix})
 		d.prefill.Tokens += len(prompts[i].prefix)
 	}
-	into := d.cfg.newLogits()
-	defer into.Release()
-	if _, err := d.cfg.Passes.Prefill(ctx, batch, into); err != nil {
-		for _, in := range batch {
-			in.Seq.Release()
-		}
+	_, into, err := d.cfg.compute(ctx, batch, d.cfg.Passes.Prefill)
+	if err != nil {
 		return err
 	}
-	for n, i := range mine {
-		seqs[i] = batch[n].Seq
+	into.Release()
+	for _, i := range mine {
 		d.store(keys[i], seqs[i], len(prompts[i].prefix))
 	}
 	return nil

@@ -145,7 +145,7 @@ func (l Local) measureSteps(ctx context.Context, s tandem.Settings, words int) (
 	if err != nil {
 		return nil, err
 	}
-	cfg.KV = nil // do not keep caches of dummy documents
+	cfg.KV, cfg.Shared = nil, nil // do not keep caches of dummy documents
 	d, err := decoder.New(ctx, cfg, decoder.Request{Question: "Where is the key?", Passages: dummies})
 	if err != nil {
 		return nil, err

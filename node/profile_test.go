@@ -123,13 +123,17 @@ func tinyReader(t *testing.T) Local {
 	return Local{Model: m, Scorer: search.Lexical()}
 }
 
-// Measure decodes after documents of several lengths with as many rows as a question has.
+// Measure decodes after documents of several lengths with as many rows as a question has, and keeps nothing of them.
 func TestMeasure(t *testing.T) {
 	r := tinyReader(t)
+	r.Shared, r.Memory = decoder.NewShared(1<<30), new(model.Memory)
 	s := tandem.Settings{Documents: 2, Nucleus: 0.8, Support: 64, MaxTokens: 32}
 	fit, samples, err := r.Measure(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if n := r.Memory.Bytes(); n != 0 || r.Memory.Most() == 0 {
+		t.Errorf("%d bytes of the documents stay, of at most %d", n, r.Memory.Most())
 	}
 	lengths := map[int]bool{}
 	for _, s := range samples {

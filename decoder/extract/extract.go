@@ -36,6 +36,7 @@ type Config struct {
 
 // DefaultConstants have the curves of "lab answers --fit" on xquad/open, generated, sets of people, and those
 // of reading whose answers are no whole sentences, which a bare value never equals (docs/answers.md has the command).
+// They were fitted to the built-in reader before the present one, for which others are no better (docs/answers-lessons.md).
 // Nothing stands for a probability of .54, so a wrong answer costs a sixth more than a right one is worth.
 var DefaultConstants = Constants{
 	Value:    Curve{Bias: -1.633, Reader: 0.33, Lead: 0.206, Coverage: 1.867, Rank: -0.947, Share: 0.289, Length: 0.033, Whole: 0.74},

@@ -243,7 +243,7 @@ func TestSkippedAreSummedUp(t *testing.T) {
 	}
 	out.Reset()
 	printSkipped(a, append(list, skipJSON{"link", search.Special, "symbolic link (not followed)"}), false)
-	if !strings.Contains(out.String(), "skipped 1: symbolic links, devices, lock files of office programs\n") {
+	if !strings.Contains(out.String(), "skipped 1: symbolic links, devices, lock files of office programs, files of package managers\n") {
 		t.Errorf("a link: %s", out)
 	}
 	out.Reset()

@@ -96,7 +96,7 @@ func printSkipped(a *cli.App, list []skipJSON, every bool) {
 // kindText names a kind of skipped files.
 func kindText(k search.Kind) string {
 	if k == search.Special {
-		return "symbolic links, devices, lock files of office programs"
+		return "symbolic links, devices, lock files of office programs, files of package managers"
 	}
 	return string(k)
 }

@@ -4,12 +4,15 @@ import time
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 
 from .model import WORST, loss, race_loss
 
 
 MEET = 15  # steps between two means
 ALONE = .5  # what the loss of each passage by itself counts in a race
+TURNS = 4  # at most: the parts in which the passages of races are read
+NEVER = -1e4  # the score of a span where a passage has no words
 
 
 class Optimizer:
@@ -116,9 +119,39 @@ def watched(probe, model, average):
 NAMES = ("loss", "right", "asked", "lost", "races", "won")
 
 
+def divided(lengths, most):
+    """The ends of the groups, at most `most`, of ascending lengths that have the fewest words if each text is made as long as its group's longest."""
+    best = [(0, [])] + [(float("inf"), [])] * len(lengths)
+    ends = [i for i in range(1, len(lengths) + 1) if i == len(lengths) or lengths[i] != lengths[i - 1]]
+    for _ in range(most):
+        for j in reversed(ends):
+            best[j] = min([best[j]] + [(best[i][0] + (j - i) * lengths[j - 1], best[i][1] + [j]) for i in [0] + ends if i < j])
+    return best[-1][1]
+
+
+def read(model, b):
+    """What the model says of a batch. The passages of races have all lengths, and half of such a batch is the empty places behind short ones. So
+    short ones are read apart from long ones."""
+    if "group" not in b:
+        return model(b)
+    order = b["pn"].argsort()
+    lengths = ((b["pn"][order] + 7) // 8 * 8).tolist()
+    scores, nones, begin = [], [], 0
+    for end in divided(lengths, TURNS):
+        k, L, M = order[begin:end], lengths[end - 1], int(b["qn"][order[begin:end]].max())
+        part = {x: b[x][k][:, :L] for x in ("p", "pb", "pf")}
+        part.update({x: b[x][k][:, :M] for x in ("q", "qb", "qf")}, pn=b["pn"][k], qn=b["qn"][k], of=torch.arange(len(k), device=k.device), rows=b["rows"], parts=b["parts"])
+        s, none = model(part)
+        scores.append(F.pad(s, (0, 0, 0, b["p"].shape[1] - L), value=NEVER))
+        nones.append(none)
+        begin = end
+    back = order.argsort()
+    return torch.cat(scores)[back], torch.cat(nones)[back]
+
+
 def learnt(model, b):
     """-> (a batch's loss, with its gradient; what NAMES names of it, without)."""
-    s, none = model(b)
+    s, none = read(model, b)
     each = loss(s, none, b["gold"], b["answerable"])
     l, seen = each.mean(), torch.zeros(len(NAMES), device=s.device)
     if "group" in b:

@@ -1,3 +1,4 @@
+import itertools
 import math
 import random
 import unittest
@@ -8,7 +9,7 @@ try:
 except ImportError:
     raise unittest.SkipTest("no torch")
 
-from . import model, race
+from . import loop, model, race
 from .words import Vocabulary
 
 KNOWN = Vocabulary(["the", "museum", "opens", "at", "closes", "price"], [0, .5, .5, 0, .5, .4])
@@ -48,6 +49,35 @@ class RaceTest(unittest.TestCase):
         b = race.batch(KNOWN, [(1, lambda: race.of_notes(KNOWN))], 1500)
         self.assertEqual(sorted(set(b["group"].tolist())), list(range(b["group"].max() + 1)))
         self.assertEqual(len(b["group"]), len(b["of"]))
+
+    def test_divided(self):
+        """The groups have the least words of all that there can be."""
+        random.seed(5)
+        for _ in range(200):
+            lengths, most = sorted(random.randrange(1, 9) * 8 for _ in range(random.randrange(1, 9))), random.randrange(1, 5)
+
+            def words(ends):
+                return sum((b - a) * lengths[b - 1] for a, b in zip([0] + list(ends), ends))
+            n = len(lengths)
+            least = min(words(list(cut) + [n]) for k in range(most) for cut in itertools.combinations(range(1, n), k))
+            ends = loop.divided(lengths, most)
+            self.assertEqual(ends, sorted(set(ends)))
+            self.assertTrue(len(ends) <= most and ends[-1] == n and words(ends) == least, (lengths, most, ends))
+
+    def test_read_apart(self):
+        """Passages of a race that are read apart get what they get together."""
+        random.seed(7)
+        np.random.seed(7)
+        torch.manual_seed(7)
+        m = model.Reader(len(KNOWN.words), d=64, encoders=1, layers=1).eval()
+        b = {k: torch.from_numpy(x) for k, x in race.batch(KNOWN, [(1, lambda: race.of_notes(KNOWN))], 2500).items()}
+        self.assertGreater(len(set(b["pn"].tolist())), 3)
+        with torch.no_grad():
+            (s, none), (want, want_none) = loop.read(m, b), m(b)
+        there = want > loop.NEVER / 2
+        self.assertTrue(bool((s[~there] <= loop.NEVER / 2).all()))
+        self.assertLess(float((s - want)[there].abs().max()), .05)
+        self.assertLess(float((none - want_none).abs().max()), .05)
 
 
 if __name__ == "__main__":

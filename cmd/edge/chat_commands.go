@@ -220,6 +220,7 @@ func (t *conversation) markdown(text *strings.Builder, e exchange) {
 	}
 	fmt.Fprintf(text, "## %s\n\n%s\n", strings.Join(strings.Fields(e.question), " "), answer)
 	for _, p := range e.answer.Parts {
+		p = t.shown(p)
 		say, near := t.quotesFor(p, quote.OneLine)
 		if isKnown(p) {
 			say = append(say, quote.Otherwise(p, quote.OneLine)...)

@@ -595,7 +595,7 @@ func TestQuietByDefault(t *testing.T) {
 		says, lack []string
 	}{
 		{nil, []string{"1. “The wifi password", "– Lake cabin (sample document), device", "asked: this device (sample documents) and the cloud"}, []string{"tokens/s", "100 %"}},
-		{[]string{"--local-only"}, []string{"asked: this device (sample documents) alone", "no cloud was asked"}, []string{"either side"}},
+		{[]string{"--local-only"}, []string{"asked: this device (sample documents) alone", "do not clearly say it\n", "– Lake cabin (sample document)\n"}, []string{"either side", ", device"}},
 		{[]string{"--stats"}, []string{"tokens/s", "seed", "Lake cabin (sample document), device 100 %"}, nil},
 		{[]string{"-q"}, nil, []string{"“", "asked", "tokens/s", "sample"}},
 	} {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tandem"
+	"tandem/api"
 	"tandem/cmd/internal/cli"
 	"tandem/cmd/internal/quote"
 	"tandem/decoder"
@@ -191,6 +192,10 @@ func (s *session) placementText() string {
 // printCitations prints the sentences of documents that say each part of the answer or, if nobody knows it, those that come
 // close. Parts in a row with the same sentences have them once.
 func (s *session) printCitations(r askJSON) {
+	r.Parts = slices.Clone(r.Parts)
+	for i, p := range r.Parts {
+		r.Parts[i] = s.shown(p)
+	}
 	for i := 0; i < len(r.Parts); {
 		lines, label := s.citationLines(r, r.Parts[i]), fmt.Sprint(i+1)
 		for i++; i < len(r.Parts) && slices.Equal(s.citationLines(r, r.Parts[i]), lines); i++ {
@@ -258,6 +263,23 @@ func (s *session) quotesFor(p partJSON, stress func(string) string) (say, near [
 	return say, near
 }
 
+// shown returns a part as people are shown it: if there is no cloud, its documents do not name the only side.
+func (s *session) shown(p partJSON) partJSON {
+	if s.device.Cloud != nil || s.flags.Side == "cloud" {
+		return p
+	}
+	p.Sources, p.Citations, p.Otherwise = slices.Clone(p.Sources), slices.Clone(p.Citations), slices.Clone(p.Otherwise)
+	for i := range p.Sources {
+		p.Sources[i].Side = ""
+	}
+	for _, quoted := range [][]api.Citation{p.Citations, p.Otherwise} {
+		for i := range quoted {
+			quoted[i].Side = ""
+		}
+	}
+	return p
+}
+
 // whyUnknown says whose documents do not say something: they may, and the reader has not understood it.
 func (s *session) whyUnknown(r askJSON) string {
 	switch {
@@ -270,7 +292,7 @@ func (s *session) whyUnknown(r askJSON) string {
 	case s.device.Cloud != nil:
 		return "the documents of this device do not clearly say it; " + s.cloudName() + " took no part"
 	}
-	return "the documents of this device do not clearly say it; no cloud was asked"
+	return "the documents of this device do not clearly say it"
 }
 
 // sourceShares lists the documents that a part was drawn from, heaviest first.

@@ -67,7 +67,12 @@ func (p passage) signature(q query) (from, to int, ok bool) {
 var asksSigner = lazyregexp.New(`(?i)^\W*(?:and )?who (?:has )?(?:signed|signs|wrote|writes|sent|sends)\b.*\b(?:letter|e-?mail|mail|message|note|notice)\b`)
 
 // closing matches the line above the name of who wrote a letter: "Kind regards,".
-var closing = lazyregexp.New(`(?mi)^(?:with )?(?:(?:kind|best|warm|many)(?:est)? (?:regards|wishes|greetings)|regards|yours (?:sincerely|faithfully|truly)|sincerely(?: yours)?|mit freundlichen grüßen|(?:viele|beste|herzliche|liebe) grüße|cordialement|bien à vous|un (?:cordial )?saludo|atentamente)\b[^\n]{0,40}\n+`)
+var closing = lazyregexp.New(`(?mi)^` + closingWords + `\b[^\n]{0,40}\n+`)
+
+// signsOff matches such a line alone, with nothing but a comma behind it.
+var signsOff = lazyregexp.New(`(?i)^(?:` + closingWords + `|yours|love|cheers|thanks(?: again)?|many thanks|thank you|all the best|best|see you soon)[,.!]?$`)
+
+const closingWords = `(?:with )?(?:(?:kind|best|warm|many)(?:est)? (?:regards|wishes|greetings)|regards|yours (?:sincerely|faithfully|truly)|sincerely(?: yours)?|mit freundlichen grüßen|(?:viele|beste|herzliche|liebe) grüße|cordialement|bien à vous|un (?:cordial )?saludo|atentamente)`
 
 // signing has the words of a question about who wrote a letter that do not say which letter: "note".
 var signing = words.Set("about signed signs wrote writes sent sends letter email mail e message note notice")

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"tandem/internal/lazyregexp"
+	"tandem/internal/sentences"
 	"tandem/retrieval/passages"
 )
 
@@ -27,6 +28,9 @@ const itemNumber = `^[ \t]*\d{1,3}[.)][ \t]`
 // The box of a task stays: it says whether the task is done.
 func unmarked(line string) string {
 	mark := lineMark.FindString(line)
+	if mark == "" {
+		return line[sentences.ItemMark(line):]
+	}
 	rest := line[len(mark):]
 	if rest == "" {
 		return line

@@ -327,7 +327,7 @@ func TestDenyingLead(t *testing.T) {
 		{"Leaflet", "Do not take it\n- with juice\nStorage\n- keep it cold", "cold", "keep it cold"},
 		{"Leaflet", "Do not take it\nKeep it cold.", "cold", "Keep it cold."},
 		{"Notes (from my phone, don't lose)", "- padlock 3904", "3904", "padlock 3904"},
-		{"Leaflet", "Store it upright, never on its side.\n1. Errors", "Errors", "1. Errors"},
+		{"Leaflet", "Store it upright, never on its side.\n1. Errors", "Errors", "Errors"},
 		{"Runbook: fulmar does not answer", "- A reboot takes six minutes.", "six", "A reboot takes six minutes."},
 		{"Policy", "What is not covered:\n- floods", "floods", "What is not covered: floods"},
 	} {

@@ -72,11 +72,13 @@ func TestCitationsAreOfTheFile(t *testing.T) {
 	}
 }
 
-// A greeting, the names of columns and the lines above a mail are shown after what says something.
+// A greeting, a signature, the names of columns and the lines above a mail are shown after what says something.
 func TestNearest(t *testing.T) {
 	for text, said := range map[string]string{
 		"Dear Ms Lund,\nThe pump is on order.":                         "Dear Ms Lund",
 		"Part | Price\nPump | 9 €\nTap | 4 €\n\nThe pump is on order.": "Part",
+		"The pump is on order.\nKind regards,\nAda Lund":               "Ada Lund",
+		"The pump is on order.\n\nThanks again!\nAda":                  "Thanks again",
 	} {
 		p := config(0).passage(passages.Passage{Title: "Mail", Text: text})
 		at := strings.Index(p.text, said)
@@ -84,6 +86,12 @@ func TestNearest(t *testing.T) {
 		near := p.nearestSentences([]span.Span{{Begin: at, End: at + len(said), P: 0.6}, {Begin: pump, End: pump + len("The pump"), P: 0.4}}, false)
 		if len(near) != 2 || near[0].quote.Text != "The pump is on order." || near[0].odds < near[1].odds {
 			t.Errorf("%q: %+v", text, near)
+		}
+	}
+	for _, text := range []string{"Thanks to Ada the pump is on order.\nIt is red.", "Cheers from the shore all day.\nIt is red."} {
+		p := config(0).passage(passages.Passage{Title: "Mail", Text: text})
+		if p.signs(p.body) || p.signs(strings.Index(p.text, "It is")) {
+			t.Errorf("%q signs a letter", text)
 		}
 	}
 }

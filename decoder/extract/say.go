@@ -208,8 +208,8 @@ type quotable struct {
 const maxNear = 3
 
 // nearestSentences returns the sentences around spans, the likeliest first. Unless they are asked for, the lines above a mail
-// come last, and are no likelier than what the mail says: every question about a time finds their date. So do greetings
-// and the names of columns, which say nothing.
+// come last, and are no likelier than what the mail says: every question about a time finds their date. So do greetings,
+// signatures and the names of columns, which say nothing.
 func (p passage) nearestSentences(spans []span.Span, asksHead bool) []quotable {
 	var all []quotable
 	var sums []float64
@@ -232,7 +232,7 @@ func (p passage) nearestSentences(spans []span.Span, asksHead bool) []quotable {
 		return all[:min(maxNear, len(all))]
 	}
 	idle := func(n quotable) bool {
-		return p.inMailHead(n.at) || greeting.MatchString(n.quote.Text) || p.namesColumns(n.at)
+		return p.inMailHead(n.at) || greeting.MatchString(n.quote.Text) || p.signs(n.at) || p.namesColumns(n.at)
 	}
 	said := slices.DeleteFunc(slices.Clone(all), idle)
 	for _, n := range all {
@@ -248,6 +248,14 @@ func (p passage) nearestSentences(spans []span.Span, asksHead bool) []quotable {
 
 // greeting matches a line that greets: "Dear Ms Lund,".
 var greeting = lazyregexp.New(`(?i)^(?:dear|hello|hi|hey|hallo|liebe[rs]?|sehr geehrte[rs]?|bonjour|chère?s?|hola|estimad[oa]s?|querid[oa]s?)\b[^.!?:\d]{0,40},?$`)
+
+// signs reports whether the line at an offset is that above the name below a letter, or the name.
+func (p passage) signs(at int) bool {
+	begin := p.lineStart(at)
+	above := strings.TrimRight(p.text[p.body:max(begin, p.body)], "\n")
+	above = above[strings.LastIndexByte(above, '\n')+1:]
+	return signsOff.MatchString(p.text[begin:p.lineEnd(begin)]) || signsOff.MatchString(above) && len(strings.Fields(p.text[begin:p.lineEnd(begin)])) <= maxSignerWords
+}
 
 // flat returns a text on one line, with semicolons between the lines of a list.
 func flat(text string) string {

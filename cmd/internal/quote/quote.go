@@ -14,16 +14,20 @@ import (
 	"tandem/decoder"
 )
 
-// Place names a document and its side.
+// Place names a document and, unless there is only one, its side.
 func Place(title, side string) string {
-	if title == "" {
+	switch {
+	case title == "":
 		return "the " + side
+	case side == "":
+		return title
 	}
 	return title + ", " + side
 }
 
-// Of returns the sentences that say a part of an answer, and the texts that come close, as lines. stress marks what answers. Of a
-// passage the likeliest sentence stands alone, and the text around it below, in a few lines of a terminal that is columns wide.
+// Of returns the sentences that say a part of an answer, and the texts that come close, as lines. stress marks what answers. A
+// sentence that is the answer itself is not repeated: only its place is given. Of a passage the likeliest sentence stands alone, and
+// the text around it below, in a few lines of a terminal that is columns wide.
 func Of(p api.Part, columns int, stress func(string) string) (say, near []string) {
 	before := ""
 	for _, c := range p.Citations {
@@ -35,6 +39,8 @@ func Of(p api.Part, columns int, stress func(string) string) (say, near []string
 			c = completed(c)
 		}
 		switch sentence := OneLine(c.Text[c.From:c.To]); {
+		case c.Weight >= decoder.MinShare && isAnswer(p, c):
+			say = append(say, "– "+cli.Escape(Place(c.Title, c.Side)))
 		case c.Weight >= decoder.MinShare:
 			say = append(say, quoteOf(c, stress))
 		case p.Unknown && sentence != "":
@@ -48,6 +54,11 @@ func Of(p api.Part, columns int, stress func(string) string) (say, near []string
 		}
 	}
 	return say, near
+}
+
+// isAnswer reports whether a sentence is all that a part says.
+func isAnswer(p api.Part, c api.Citation) bool {
+	return OneLine(strings.TrimSpace(c.WithoutMark().Text)) == OneLine(strings.TrimSpace(p.Text))
 }
 
 // linesAround is how many lines of a terminal the text around a sentence may take.

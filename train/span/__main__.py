@@ -26,6 +26,7 @@ a.add_argument("--tokens", type=int, default=5000)
 a.add_argument("--encoders", type=int, default=4)
 a.add_argument("--layers", type=int, default=2)
 a.add_argument("--grow", type=int, default=0, help="blocks to add to --start where passage and question meet; they change nothing at first")
+a.add_argument("--still", type=int, default=0, help="so many of the first blocks that read a text alone stay as they are, which saves most of their time; with --frozen")
 a.add_argument("--rate", type=float, default=.001)
 a.add_argument("--mix", default="cloze=.08,sets=.45,layouts=.32,notes=.15")
 a.add_argument("--races", type=float, default=0, help="the share of the batches that are races (race.py)")
@@ -141,6 +142,8 @@ else:
     features.relate(v.relations)
     for table in m.tables():
         table.requires_grad_(not o.frozen)
+    for p in m.first(o.still):
+        p.requires_grad_(False)
     print("parameters", sum(p.numel() for p in m.parameters()), "without tables", sum(p.numel() for n, p in m.named_parameters() if n not in export.TABLES), flush=True)
     vectors = [t.detach().float().cpu().numpy() for t in m.tables()]
     mean = loop.Mean(m, o.workers) if o.workers > 1 else None

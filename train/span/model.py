@@ -186,6 +186,10 @@ class Reader(nn.Module):
     def tables(self):
         return [self.words.weight, self.parts.weight]
 
+    def first(self, n):
+        """The parameters of the first n blocks that read a text alone, and of what is before them but the tables."""
+        return [p for part in ([self.enter] + list(self.encoder[:n]) if n else []) for p in part.parameters()]
+
     def grow(self, n):
         """Adds n blocks behind the last, where passage and question meet, that change nothing yet."""
         last = self.blocks[-1]

@@ -62,6 +62,13 @@ class ReaderTest(unittest.TestCase):
         sloped = torch.cat([torch.full((p.numel(),), n.endswith("slope")) for n, p in self.m.named_parameters()])
         self.assertLess((a[2] - c[2])[~sloped].norm() / a[2].norm(), 1e-3)
 
+    def run_grads(self):
+        """The gradients of the parameters that have one."""
+        self.m.zero_grad(set_to_none=True)
+        s, none = self.m.eval()(self.b)
+        model.loss(s, none, self.b["gold"], self.b["answerable"]).mean().backward()
+        return [(n, p.grad.clone()) for n, p in self.m.named_parameters() if p.grad is not None]
+
     def test_a_step_learns(self):
         from . import loop
         optimizer, losses = loop.Optimizer(self.m), []
@@ -94,6 +101,21 @@ class ReaderTest(unittest.TestCase):
         l = model.loss(*after, self.b["gold"], self.b["answerable"]).mean()
         l.backward()
         self.assertGreater(self.m.blocks[-1].down.weight.grad.abs().max(), 0)
+
+    def test_the_first_blocks_stay_as_they_are(self):
+        """With the tables, as --still and --frozen have it; the others learn as if all did."""
+        from . import loop
+        whole = dict(self.run_grads())
+        for p in self.m.first(1) + self.m.tables():
+            p.requires_grad_(False)
+        part = dict(self.run_grads())
+        self.assertTrue(all(n.startswith(("words.", "parts.", "enter.", "encoder.0.")) for n in set(whole) - set(part)))
+        self.assertIn("encoder.1.down.weight", part)
+        for n, g in part.items():
+            torch.testing.assert_close(g, whole[n], rtol=0, atol=0)
+        before = {n: p.detach().clone() for n, p in self.m.named_parameters()}
+        loop.Optimizer(self.m).step(1)
+        self.assertEqual({n for n, p in self.m.named_parameters() if not torch.equal(p, before[n])}, set(part))
 
     def test_two_processes_train_and_log(self):
         from . import loop

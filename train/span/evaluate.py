@@ -239,11 +239,27 @@ def read_open(m, X, threshold, rows, dev):
     refusing("XQuAD open, without the answer", [c[0] for c in chosen(r, weight)], [c[0] for c in none], threshold)
 
 
+def searched(m, path):
+    """What lab answers --found printed: the best span of all passages of a question, by its odds, without the program's curves and rules."""
+    by = collections.defaultdict(list)
+    for x in map(json.loads, open(path, encoding="utf-8")):
+        if x["passages"]:
+            best = max((f for f in m.read([(x["question"], p) for p in x["passages"]]) if f), key=lambda f: f.odds)
+            by[x["set"]].append((best, [g for part in x["parts"] for g in part["answers"]], [part["sentence"] for part in x["parts"]]))
+    for name, rows in by.items():
+        line("found " + name, [(exact(f.text, right), f1(f.text, right), float(holds(f.sentence, right) or any(holds(f.sentence, [s]) or holds(s, [f.text]) for s in says)))
+                               for f, right, says in rows if right])
+        yes, no = [f.odds for f, right, _ in rows if right], [f.odds for f, right, _ in rows if not right]
+        if yes and no:
+            print("%-34s AUROC %.3f" % ("", auroc(yes, no)))
+
+
 def main():
     a = argparse.ArgumentParser(prog="python3 -m train.span.evaluate")
     a.add_argument("file")
     a.add_argument("--work", default="build/span")
     a.add_argument("--xquad", default="")
+    a.add_argument("--found", default="", help="what lab answers --found printed; only this is measured")
     a.add_argument("--most", type=int, default=400, help="questions of a judge set")
     a.add_argument("--made", type=int, default=500, help="passages of the generator")
     a.add_argument("--only", default="xquad,open,judge,generated")
@@ -253,6 +269,8 @@ def main():
     if kernels.build():
         shape.ops = kernels.Compiled
     m = Loaded(o.file)
+    if o.found:
+        return searched(m, o.found)
     values.learn(pickle.load(open(o.work + "/docs.pkl", "rb")), m.v.words)
     threshold = development(m, o.work)
     X = xquad(o.xquad) if o.xquad else []

@@ -279,11 +279,18 @@ func TestChatCompletion(t *testing.T) {
 
 // Of an answer that a stop string cuts, only the parts before it are told, the last as far as it goes.
 func TestCutShort(t *testing.T) {
-	a := node.Answer{Parts: []node.Part{{Text: "Milo Petrov."}, {Text: "At noon."}, {Text: "In May."}}, Tokens: make([]node.Token, 5)}
-	for text, want := range map[string]string{"": "", "Milo ": "Milo", "Milo Petrov. ": "Milo Petrov.", "Milo Petrov. At noo": "Milo Petrov.|At noo"} {
+	quoted := func(text string) node.Part { return node.Part{Text: text, Quotes: []node.Quote{{Text: text}}} }
+	a := node.Answer{Parts: []node.Part{quoted("Milo Petrov."), quoted("At noon."), quoted("In May.")}, Tokens: make([]node.Token, 5), Reason: pair.ReasonLength}
+	for text, want := range map[string]string{"": "", "Milo ": "Milo (cut)", "Milo Petrov. ": "Milo Petrov.", "Milo Petrov. At noo": "Milo Petrov.|At noo (cut)"} {
 		got := ""
-		for _, p := range cutShort(a, text, 3).Parts {
-			got += "|" + p.Text
+		parts, _ := Parts(cutShort(a, text, 3), true)
+		for i, p := range parts {
+			if got += "|" + p.Text; p.Cut {
+				got += " (cut)"
+			}
+			if len(p.Citations) != 1 || p.Citations[0].Text != a.Parts[i].Text || p.Cut && p.Sure != 0 {
+				t.Errorf("%q: part %d has the citations %+v and the confidence %v", text, i, p.Citations, p.Sure)
+			}
 		}
 		if strings.TrimPrefix(got, "|") != want {
 			t.Errorf("%q: parts %q, want %q", text, got, want)

@@ -116,9 +116,10 @@ func (o *output) show(text string) {
 	}
 }
 
-// cutShort returns an answer of which only its first tokens and the text up to a stop string are wanted.
+// cutShort returns an answer of which only its first tokens and the text up to a stop string are wanted. A part that loses its
+// end keeps its sources.
 func cutShort(a node.Answer, text string, tokens int) node.Answer {
-	a.Tokens = a.Tokens[:min(tokens, len(a.Tokens))]
+	a.Tokens, a.Reason = a.Tokens[:min(tokens, len(a.Tokens))], pair.ReasonStop
 	for i, p := range a.Parts {
 		if at := strings.Index(text, p.Text); at >= 0 {
 			text = text[at+len(p.Text):]
@@ -126,7 +127,7 @@ func cutShort(a node.Answer, text string, tokens int) node.Answer {
 		}
 		a.Parts = slices.Clone(a.Parts[:i])
 		if p.Text = strings.TrimSpace(text); p.Text != "" {
-			a.Parts = append(a.Parts, p)
+			a.Parts, a.Reason = append(a.Parts, p), pair.ReasonLength
 		}
 		break
 	}

@@ -111,7 +111,7 @@ func (d *Device) draft(ctx context.Context, a *deviceAnswer, local Local, q Ques
 	}
 	a.answer.Read[tandem.Device] = len(own.passages)
 	err = a.run(own)
-	if err := own.Finish(ctx, a.machine.Answer()); err != nil {
+	if err := own.Finish(a.line, a.machine.Answer()); err != nil {
 		a.log.Debug("cite the end of the answer", "error", err)
 	}
 	a.answer.Documents[tandem.Device], a.parts[tandem.Device] = own.sources(), own.parts()

@@ -29,8 +29,9 @@ type deviceAnswer struct {
 	measured measurements // of delays
 	past     *Past
 
-	ctx   context.Context // of dialling and listening
-	stop  context.CancelFunc
+	ctx   context.Context // of who asked
+	line  context.Context // of dialling, listening and the last words: it outlives ctx if who asked has enough
+	stop  func()
 	inbox chan any // what other goroutines post: decoded, replica, exchangeEnded, received, *busyNotice
 	queue []any    // what is to be handled: the same, and what follows from it: pairEvents, presenceEvent, fromCloud
 
@@ -92,8 +93,23 @@ func newDeviceAnswer(ctx context.Context, cfg pair.Config, text speller, emit fu
 		machine:    pair.New(cfg),
 		inbox:      make(chan any, inboxSize),
 	}
-	a.ctx, a.stop = context.WithCancel(ctx)
+	var stop, hangUp context.CancelFunc
+	a.ctx, stop = context.WithCancel(ctx)
+	a.line, hangUp = untilUnwanted(ctx)
+	a.stop = func() { stop(); hangUp() }
 	return a
+}
+
+// untilUnwanted returns a context that ends with ctx, unless who asked has enough. Both sides then still say where the answer is
+// from. cancel ends it.
+func untilUnwanted(ctx context.Context) (line context.Context, cancel context.CancelFunc) {
+	line, end := context.WithCancel(context.WithoutCancel(ctx))
+	release := context.AfterFunc(ctx, func() {
+		if !errors.Is(context.Cause(ctx), ErrEnough) {
+			end()
+		}
+	})
+	return line, func() { release(); end() }
 }
 
 // Patience says how long the device waits for the cloud.

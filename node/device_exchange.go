@@ -150,7 +150,7 @@ func (c *cloudState) busyText() string {
 // dial connects, asks the question and listens until the exchange ends. It runs on its own goroutine. seek is the number of
 // the seek, 0 for the replica to use.
 func (a *deviceAnswer) dial(seek int, except ...string) {
-	ctx, cancel := context.WithTimeout(a.ctx, openWithin)
+	ctx, cancel := context.WithTimeout(a.line, openWithin)
 	defer cancel()
 	up, err := a.cloud.open(ctx, except...)
 	if err != nil {
@@ -170,7 +170,7 @@ func (a *deviceAnswer) dial(seek int, except ...string) {
 		case ok && queue.latest.Swap(&busy) == nil:
 			a.postFrom(up.exchange, queue)
 		case m != nil && !ok:
-			a.postFrom(up.exchange, received{up.exchange, together(a.ctx, up.exchange, m)})
+			a.postFrom(up.exchange, received{up.exchange, together(a.line, up.exchange, m)})
 		}
 	}
 }
@@ -191,7 +191,7 @@ func (a *deviceAnswer) postFrom(exchange exchange, event any) {
 			return
 		case <-still.C:
 			exchange.Send(transport.Sync{})
-		case <-a.ctx.Done():
+		case <-a.line.Done():
 			return
 		}
 	}
@@ -201,10 +201,10 @@ func (a *deviceAnswer) postFrom(exchange exchange, event any) {
 // phone can read for minutes. So before it returns nil, hear sends a Sync of an epoch that is over: it changes nothing,
 // and shows that the device is there.
 func (a *deviceAnswer) hear(exchange exchange) (transport.Message, error) {
-	ctx, cancel := context.WithTimeout(a.ctx, beat)
+	ctx, cancel := context.WithTimeout(a.line, beat)
 	defer cancel()
 	m, err := exchange.Receive(ctx)
-	if errors.Is(err, context.DeadlineExceeded) && a.ctx.Err() == nil {
+	if errors.Is(err, context.DeadlineExceeded) && a.line.Err() == nil {
 		return nil, exchange.Send(transport.Sync{})
 	}
 	return m, err
@@ -227,14 +227,14 @@ func together(ctx context.Context, exchange exchange, m transport.Message) []tra
 func (a *deviceAnswer) post(event any) {
 	select {
 	case a.inbox <- event:
-	case <-a.ctx.Done():
+	case <-a.line.Done():
 	}
 }
 
 // migrate takes the connection to a new socket if the cloud can be reached from there in time. Otherwise the connection
 // stays where it is.
 func (a *deviceAnswer) migrate(conn cloudConn, within time.Duration) {
-	ctx, cancel := context.WithTimeout(a.ctx, within)
+	ctx, cancel := context.WithTimeout(a.line, within)
 	defer cancel()
 	if err := conn.Migrate(ctx, nil); err != nil {
 		a.log.Info("no other path to the cloud", "error", err)

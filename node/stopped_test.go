@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"tandem"
+	"tandem/pair"
 )
 
 // A program that was stopped for a while has not waited for the cloud meanwhile. So the pair stays together, also where
@@ -68,30 +70,54 @@ func stopAndGoOn(t *testing.T, placement tandem.Placement, require, gone bool) {
 	}
 }
 
-// Whoever has enough at the answer's last token does not wait for the cloud's list of its documents, so the cloud was not lost.
-func TestEnoughAtTheEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 5, false)
-		want := plain(cfg)
-		cfg.Self = tandem.Device
-		c := &cable{t: t, cfg: cfg, delay: 10 * time.Millisecond, takes: 30 * time.Millisecond, rng: rand.New(rand.NewPCG(5, 3))}
-		c.cfg.Self = tandem.Cloud
-		ctx, stop := context.WithCancelCause(t.Context())
-		defer stop(nil)
-		n := 0
-		a := newDeviceAnswer(ctx, cfg, silence{}, func(Token) {
-			if n++; n == len(want) {
-				stop(ErrEnough)
-			}
+// Whoever has enough, at the answer's last token or before, is still told the cloud's documents, and the cloud was not lost. Who
+// goes away does not wait for them.
+func TestEnough(t *testing.T) {
+	cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 5, false)
+	last := len(plain(cfg))
+	for _, c := range []struct {
+		name  string
+		after int // tokens
+		cause error
+		ends  error // of the answer
+		told  bool
+	}{
+		{"before the end", last / 2, ErrEnough, ErrEnough, true},
+		{"at the end", last, ErrEnough, nil, true},
+		{"gone", last / 2, context.Canceled, context.Canceled, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a, answer, err := breakOff(t, cfg, c.after, c.cause)
+				if !errors.Is(err, c.ends) || len(answer.Tokens) < c.after || answer.Pair.Together == 0 || len(answer.Remarks) > 0 {
+					t.Errorf("%v: %d tokens of %d, %d together, remarks %q", err, len(answer.Tokens), last, answer.Pair.Together, answer.Remarks)
+				}
+				if a.sourcesKnown != c.told {
+					t.Errorf("the cloud's documents are known: %v, want %v", a.sourcesKnown, c.told)
+				}
+			})
 		})
-		a.log = slog.New(slog.DiscardHandler)
-		defer a.stop()
-		a.reach(DefaultPatience, lone(c.open))
-		err := a.run(c.producer(tandem.Device, 30*time.Millisecond))
-		answer := a.finish()
-		c.hangUp()
-		if err != nil || len(answer.Tokens) != len(want) || answer.Pair.Together == 0 || len(answer.Remarks) > 0 {
-			t.Errorf("%v: %d tokens of %d, %d together, remarks %q", err, len(answer.Tokens), len(want), answer.Pair.Together, answer.Remarks)
+	}
+}
+
+// breakOff has a pair answer, and ends the context of who asked after some tokens.
+func breakOff(t *testing.T, cfg pair.Config, after int, cause error) (*deviceAnswer, Answer, error) {
+	cfg.Self = tandem.Device
+	c := &cable{t: t, cfg: cfg, delay: 10 * time.Millisecond, takes: 30 * time.Millisecond, rng: rand.New(rand.NewPCG(5, 3))}
+	c.cfg.Self = tandem.Cloud
+	ctx, stop := context.WithCancelCause(t.Context())
+	defer stop(nil)
+	n := 0
+	a := newDeviceAnswer(ctx, cfg, silence{}, func(Token) {
+		if n++; n == after {
+			stop(cause)
 		}
 	})
+	a.log = slog.New(slog.DiscardHandler)
+	defer a.stop()
+	a.reach(DefaultPatience, lone(c.open))
+	err := a.run(c.producer(tandem.Device, 30*time.Millisecond))
+	answer := a.finish()
+	c.hangUp()
+	return a, answer, err
 }

@@ -127,7 +127,7 @@ func (a *deviceAnswer) awaitSources() {
 		select {
 		case <-timeout.C:
 			return
-		case <-a.ctx.Done():
+		case <-a.line.Done():
 			return
 		case in := <-a.inbox:
 			switch in := in.(type) {

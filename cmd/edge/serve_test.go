@@ -100,6 +100,9 @@ func TestServe(t *testing.T) {
 	if body := s.ask("When does the harbour museum open?", `,"tandem":{"local_only":true}`); !strings.Contains(body, `"local_only":true,"degraded":false`) || strings.Contains(body, "9:30") {
 		t.Errorf("this device alone: %s", body)
 	}
+	if body := s.ask("When does the harbour museum open, and what is the wifi password of the lake cabin?", `,"stop":"\n"`); !strings.Contains(body, `"content":"9:30"`) || !strings.Contains(body, "The harbour museum opens at 9:30") || strings.Contains(body, "tumbral") {
+		t.Errorf("up to a stop string: %s", body)
+	}
 	if _, body := s.do("GET", "/v1/pair", ""); !strings.Contains(body, `"sample":true`) {
 		t.Errorf("%s", body)
 	}

@@ -136,7 +136,7 @@ var vocabulary = sync.OnceValue(func() *tokenizer.Tokenizer {
 
 func config(a Answerer) Config {
 	return Config{
-		Answers: a, Library: &papers{held: map[string]string{}}, Model: ModelInfo{Name: "reader", Arch: "llama", Parameters: 12_709_735}, Tokens: vocabulary(),
+		Answers: a, Library: &papers{held: map[string]string{}}, Model: ModelInfo{Name: "reader", Arch: "llama", Parameters: 12_709_735, Quantization: "Q4_K_M"}, Tokens: vocabulary(),
 		Defaults: tandem.Settings{MaxTokens: 256, Nucleus: 0.8, Support: 256}, Version: "1",
 	}
 }
@@ -823,15 +823,16 @@ func TestOllama(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/api/tags", "/api/ps"} {
-		if name := at(object(t, send(t, s, "GET", path, "")), "models", 0, "name"); name != "reader" {
-			t.Errorf("%s: %v", path, name)
+		m := at(object(t, send(t, s, "GET", path, "")), "models", 0)
+		if at(m, "name") != "reader" || at(m, "details", "quantization_level") != "Q4_K_M" {
+			t.Errorf("%s: %v", path, m)
 		}
 	}
 	if at(object(t, send(t, s, "POST", "/api/show", `{"model":"reader"}`)), "model_info", "general.architecture") != "llama" {
 		t.Error("/api/show")
 	}
 	v = object(t, send(t, s, "POST", "/api/show", `{"model":"reader"}`))
-	if at(v, "details", "parameter_size") != "12.7M" || at(v, "model_info", "general.parameter_count") != 12_709_735.0 {
+	if at(v, "details", "parameter_size") != "12.7M" || at(v, "details", "quantization_level") != "Q4_K_M" || at(v, "model_info", "general.parameter_count") != 12_709_735.0 {
 		t.Errorf("/api/show: %v", v)
 	}
 }

@@ -235,7 +235,8 @@ func ollamaModel(m ModelInfo) map[string]any {
 	}
 	return map[string]any{
 		"name": m.Name, "model": tagged, "modified_at": m.Modified, "size": m.Size, "digest": digest,
-		"details": map[string]any{"format": "gguf", "family": m.Arch, "families": []string{m.Arch}, "parent_model": "", "parameter_size": parameterSize(m.Parameters), "quantization_level": ""},
+		"details": map[string]any{"format": "gguf", "family": m.Arch, "families": []string{m.Arch}, "parent_model": "",
+			"parameter_size": parameterSize(m.Parameters), "quantization_level": m.Quantization},
 	}
 }
 

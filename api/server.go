@@ -82,12 +82,13 @@ type Config struct {
 
 // ModelInfo describes the model.
 type ModelInfo struct {
-	Name       string
-	Arch       string
-	Size       int64 // bytes
-	Parameters uint64
-	Modified   time.Time // zero for when the server was made
-	Context    int       // positions
+	Name         string
+	Arch         string
+	Size         int64 // bytes
+	Parameters   uint64
+	Quantization string    // what most of it is stored as, such as Q4_K_M; empty if that is not known
+	Modified     time.Time // zero for when the server was made
+	Context      int       // positions
 }
 
 // Defaults of Config.

@@ -39,6 +39,9 @@ type Model struct {
 // Parameters returns how many numbers the model's tensors hold.
 func (m *Model) Parameters() uint64 { return m.file.Describe().Parameters }
 
+// Quantization names what most of the model is stored as, such as Q4_K_M.
+func (m *Model) Quantization() string { return m.file.Quantization() }
+
 // Programs are compiled for these chunk sizes.
 var chunkSizes = []int{1, 8, 32, 128}
 

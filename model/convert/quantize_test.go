@@ -194,6 +194,12 @@ func TestSmallSchemes(t *testing.T) {
 			t.Errorf("%s: file type %d", c.name, n)
 		}
 	}
+	for _, s := range schemes {
+		f := &gguf.File{Meta: gguf.NewMeta([]gguf.KV{{Key: "general.file_type", Value: s.number}})}
+		if got := f.Quantization(); !strings.EqualFold(got, s.name) {
+			t.Errorf("a file of %s says that it is %s", s.name, got)
+		}
+	}
 	for short, long := range map[string]string{"q4_k": "q4_k_m", "Q5_K": "q5_k_m"} {
 		if scheme(t, short) != scheme(t, long) {
 			t.Errorf("%s is %v", short, scheme(t, short))

@@ -211,6 +211,24 @@ func TestForeignTypesAreListed(t *testing.T) {
 	}
 }
 
+// A file says by its number how it is quantised, or by the type of most parameters.
+func TestQuantization(t *testing.T) {
+	for want, h := range map[string]*head{
+		"Q4_K_M":  file(1, 1).str("general.file_type").u32(uint32(Uint32)).u32(15).info("w", 16, 0, 256).data(66),
+		"IQ2_XXS": file(2, 1).str("general.file_type").u32(uint32(Uint32)).u32(4711).info("v", 0, 0, 1).info("w", 16, 32, 256).data(32 + 66),
+		"F32":     file(1, 0).info("v", 0, 0, 1).data(4),
+		"":        file(0, 0),
+	} {
+		f, err := Parse("test", h.b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Quantization(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestPartsOfAModelAreNamed(t *testing.T) {
 	f, err := Parse("test", file(0, 1).str("split.count").u32(2).raw(3, 0).b)
 	if err != nil {

@@ -271,12 +271,12 @@ func ModelInfo(m *model.Model, reader *span.Reader, path string) api.ModelInfo {
 	if reader != nil {
 		info := api.ModelInfo{Name: modelcmd.SpanReader, Arch: span.Architecture, Size: int64(len(models.Span)), Modified: time.Now()}
 		if f, err := gguf.Parse(modelcmd.SpanReader, models.Span); err == nil {
-			info.Parameters = span.Parameters(f)
+			info.Parameters, info.Quantization = span.Parameters(f), f.Describe().Types[0].Name // its file type is that of a part
 		}
 		return info
 	}
 	c := m.Config()
-	info := api.ModelInfo{Name: c.Name, Arch: c.Arch, Context: c.Context, Parameters: m.Parameters(), Modified: time.Now()}
+	info := api.ModelInfo{Name: c.Name, Arch: c.Arch, Context: c.Context, Parameters: m.Parameters(), Quantization: m.Quantization(), Modified: time.Now()}
 	if path != "" {
 		info.Name = strings.TrimSuffix(filepath.Base(path), ".gguf")
 		if stat, err := os.Stat(path); err == nil {

@@ -16,6 +16,10 @@ import (
 	"time"
 
 	"tandem/api"
+	"tandem/model"
+	"tandem/model/span"
+	"tandem/models"
+	"tandem/npu/native"
 )
 
 // pipes is a listener whose connections stay in the process.
@@ -206,5 +210,20 @@ func TestOrigins(t *testing.T) {
 		if (err != nil) != (want == "") || err == nil && got[0] != want {
 			t.Errorf("%q is %q, %v; want %q", given, got, err, want)
 		}
+	}
+}
+
+// The API is told what a model is stored as: the built-in reader by its type of most parameters, another by its file's type.
+func TestQuantization(t *testing.T) {
+	m, err := model.OpenBytes("tandem-reader", models.Decoder, native.New(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if got := ModelInfo(m, nil, "").Quantization; got != "Q8_0" {
+		t.Errorf("the built-in decoder is %q", got)
+	}
+	if got := ModelInfo(m, &span.Reader{}, "").Quantization; got != "Q5_0" {
+		t.Errorf("the built-in reader is %q", got)
 	}
 }

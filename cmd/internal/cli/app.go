@@ -12,7 +12,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -249,23 +248,6 @@ func helpFor(program string, err error) string {
 
 // Dirs returns the program's folders, or an error that says how to set them.
 func (a *App) Dirs() (Dirs, error) { return findDirs(a.Program) }
-
-// Version returns the version of the module, or "devel" with the commit it was built from.
-func Version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "devel"
-	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			return "devel-" + s.Value[:12]
-		}
-	}
-	return "devel"
-}
 
 func level(name string) slog.Level {
 	var l slog.Level

@@ -20,6 +20,33 @@ type ProgramCmds struct {
 	Help       helpCmd       `cmd:"" group:"This program:" help:"Show the help of a command."`
 }
 
+// released is the newest version in CHANGELOG.md, 0.0.0 before the first.
+const released = "0.0.0"
+
+// Version returns the program's semantic version, which clients of the API compare: the module's or, if the build has none, that of
+// a development build with the commit that it was made from, such as 0.0.0-devel+bc69047c35a7.
+func Version() string {
+	info, _ := debug.ReadBuildInfo()
+	return versionOf(info)
+}
+
+// versionOf is Version for a build, nil for one that is not known.
+func versionOf(info *debug.BuildInfo) string {
+	devel := released + "-devel"
+	if info == nil {
+		return devel
+	}
+	if v, ok := strings.CutPrefix(info.Main.Version, "v"); ok {
+		return v
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			return devel + "+" + s.Value[:12]
+		}
+	}
+	return devel
+}
+
 type versionCmd struct{}
 
 func (c *versionCmd) Help() string {

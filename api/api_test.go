@@ -698,6 +698,31 @@ func TestGuard(t *testing.T) {
 	}
 }
 
+// An origin that is allowed with any port is that of one scheme and one host, whatever else stands in an origin.
+func TestAnyPort(t *testing.T) {
+	cfg := config(&echo{})
+	cfg.Origins = []string{"http://app.example:*", "https://[::1]:*", "app://x:*"}
+	s := New(cfg)
+	for _, origin := range []string{"http://app.example", "http://app.example:80", "http://app.example:3000", "https://[::1]:8443", "https://[::1]", "app://x"} {
+		w := send(t, s, "OPTIONS", chatPath, "", "Origin", origin)
+		if w.Code != http.StatusNoContent || w.Header().Get("Access-Control-Allow-Origin") != origin || !strings.Contains(strings.Join(w.Header().Values("Vary"), ","), "Origin") {
+			t.Errorf("%s: %d %v", origin, w.Code, w.Header())
+		}
+	}
+	for _, origin := range []string{
+		"https://app.example:3000", "http://app.example.evil.com:80", "http://evil.com", "http://app.example:80@evil", "http://app.example:80@evil:80",
+		"http://evil@app.example:80", "http://app.example:80#@evil", "http://app.example:80/evil", "http://app.example:80?evil", "http://app.example:80\\@evil",
+		"http://app.example:", "http://app.example:*", "http://app.example:evil", "http://app.example:80:80", "http://app.example.:80", "http://sub.app.example:80",
+		"http://notapp.example:80", "http://app%2eexample:80", "http://APP.example:80", "HTTP://app.example:80", "http://app.example:80, http://evil.com", "http://app.example:80 ",
+		"http:app.example:80", "//app.example:80", "app.example:80", "http://", "null", "*", ":*", "https://[::1%25x]:80", "https://[::1]evil:80", "https://::1:80", "http://[::1]:80",
+	} {
+		w := send(t, s, "OPTIONS", chatPath, "", "Origin", origin)
+		if w.Code != http.StatusForbidden || w.Header().Get("Access-Control-Allow-Origin") != "" {
+			t.Errorf("%s: %d %v", origin, w.Code, w.Header())
+		}
+	}
+}
+
 // Errors that are not of a single request have the form of the API that its path belongs to.
 func TestErrorsOfOllamaPaths(t *testing.T) {
 	cfg := config(&echo{})

@@ -89,7 +89,7 @@ func (s *Server) checkOrigin(w http.ResponseWriter, r *http.Request) error {
 	if u, err := url.Parse(origin); err == nil && u.Host == r.Host && u.Host != "" {
 		return nil
 	}
-	if !slices.Contains(s.cfg.Origins, origin) && !slices.Contains(s.cfg.Origins, "*") {
+	if !slices.ContainsFunc(s.cfg.Origins, func(allowed string) bool { return admits(allowed, origin) }) {
 		return forbidden("pages of %q may not call this server: start it with --cors %s to allow them", origin, origin)
 	}
 	h := w.Header()
@@ -99,6 +99,26 @@ func (s *Server) checkOrigin(w http.ResponseWriter, r *http.Request) error {
 	h.Set("Access-Control-Allow-Headers", allowedHeaders(r.Header.Values("Access-Control-Request-Headers")))
 	h.Add("Vary", "Access-Control-Request-Headers")
 	return nil
+}
+
+// AnyPort ends an allowed origin that stands for all ports of its host: http://localhost:*.
+const AnyPort = ":*"
+
+// admits reports whether an allowed origin is an origin, or stands for it.
+func admits(allowed, origin string) bool {
+	if site, any := strings.CutSuffix(allowed, AnyPort); any {
+		u, err := url.Parse(origin)
+		return err == nil && u.Scheme+"://"+u.Host == origin && u.Scheme+"://"+withoutPort(u) == site
+	}
+	return allowed == origin || allowed == "*"
+}
+
+// withoutPort returns the host of an URL as it is written, without its port.
+func withoutPort(u *url.URL) string {
+	if port := u.Port(); port != "" {
+		return strings.TrimSuffix(u.Host, ":"+port)
+	}
+	return u.Host
 }
 
 // checkSite refuses what a page of another site loads without saying its origin, such as a picture or a frame. The page could not

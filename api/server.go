@@ -64,7 +64,7 @@ type Config struct {
 	Pointing    bool                    // a span reader answers: answers claim a confidence
 	Key         string                  // that requests must carry; empty for none
 	Hosts       []string                // names that requests may address, besides those of the loopback interface
-	Origins     []string                // of pages that may call, besides the server's own
+	Origins     []string                // of pages that may call, besides the server's own; * for all, and AnyPort at the end for all ports
 	AtOnce      int                     // most answers at the same time, 0 for DefaultAtOnce
 	Waiting     int                     // most requests that wait for their turn, 0 for DefaultWaiting
 	CanDraft    func(specdec.Set) error // says what the drafters that a request names lack; nil if they lack nothing

@@ -34,7 +34,7 @@ import (
 type Flags struct {
 	APIKey  string   `name:"api-key" help:"File with the key that requests must carry (Authorization: Bearer KEY). It is created, with a random key, if it does not exist. Required to listen beyond this machine." type:"path" placeholder:"FILE"`
 	Host    []string `help:"Other names under which requests may address the server, such as edge.home." placeholder:"NAME"`
-	CORS    []string `name:"cors" help:"Origins of pages that may call the server, such as http://localhost:3000. Default: its own page only." placeholder:"ORIGIN"`
+	CORS    []string `name:"cors" help:"Origins of pages that may call the server, such as http://localhost:3000, or http://localhost:* for any port. Default: its own page only." placeholder:"ORIGIN"`
 	Encoder string   `help:"GGUF of an encoder (bert, nomic-bert, modern-bert), or its name in the models folder, for /v1/embeddings and /api/embed." placeholder:"FILE"`
 	AtOnce  int      `help:"Maximum number of answers over HTTP at the same time; other requests wait." default:"8"`
 }
@@ -82,15 +82,19 @@ func (f Flags) CheckUnused() error {
 }
 
 // origins returns origins as browsers send them: in small letters, without a slash at the end, and without the port that the
-// scheme implies.
+// scheme implies. Those for all ports end in api.AnyPort.
 func origins(given []string) (list []string, err error) {
 	for _, text := range given {
 		origin := strings.ToLower(strings.TrimRight(text, "/"))
-		u, err := url.Parse(origin)
+		site, any := strings.CutSuffix(origin, api.AnyPort)
+		u, err := url.Parse(site)
 		switch {
 		case origin == "*" || origin == "null": // any page, and pages of files
-		case err != nil || u.Scheme == "" || u.Host == "" || u.Scheme+"://"+u.Host != origin:
-			return nil, fmt.Errorf("--cors %s is no origin of pages: want a scheme and a host, such as http://localhost:3000, or *", text)
+		case err != nil || u.Scheme == "" || u.Hostname() == "" || u.Scheme+"://"+u.Host != site || any && strings.HasSuffix(u.Host, ":"+u.Port()):
+			return nil, fmt.Errorf("--cors %s is no origin of pages: want a scheme and a host, such as http://localhost:3000, http://localhost:* for any port, or *", text)
+		case strings.Contains(u.Host, "*"):
+			return nil, fmt.Errorf("--cors %s: * stands for all ports (http://localhost:*) or, alone, for all pages, and not for a part of a name", text)
+		case any:
 		case u.Scheme == "http":
 			origin = strings.TrimSuffix(origin, ":80")
 		case u.Scheme == "https":

@@ -204,7 +204,10 @@ func TestOrigins(t *testing.T) {
 	for given, want := range map[string]string{
 		"http://localhost:3000": "http://localhost:3000", "https://App.example/": "https://app.example", "http://a:80": "http://a",
 		"https://a:443/": "https://a", "app://obsidian.md": "app://obsidian.md", "*": "*", "null": "null",
-		"foo": "", "localhost:3000": "", "http://a/page": "", "http://u@a/?": "", "": "", "//a": "",
+		"foo": "", "localhost:3000": "", "http://a/page": "", "http://u@a/?": "", "": "", "//a": "", "http://:80": "",
+		"http://localhost:*": "http://localhost:*", "HTTPS://LocalHost:*/": "https://localhost:*", "http://[::1]:*": "http://[::1]:*",
+		"http://a:80:*": "", "http://a::*": "", "http://a:*:*": "", "http://:*": "", "*:*": "", "localhost:*": "", "null:*": "", "http://u@a:*": "",
+		"http://*": "", "http://*.example": "", "http://*:*": "", "http://*.example:*": "", "http://a:3*": "", "*://a:*": "", "http://a*:*": "", "http://[::1:*": "",
 	} {
 		got, err := origins([]string{given})
 		if (err != nil) != (want == "") || err == nil && got[0] != want {

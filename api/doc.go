@@ -1,4 +1,4 @@
-// Package api answers questions over HTTP, with OpenAI's and Ollama's APIs, and over MCP. It turns requests into questions
+// Package api answers questions over HTTP, with the APIs of OpenAI, Ollama and llama.cpp, and over MCP. It turns requests into questions
 // for an Answerer, and answers into responses. Package node produces the answers. This package holds no model, opens no
 // socket and reads no file.
 //
@@ -12,6 +12,7 @@
 //	from request to answer    request.go, job.go, run.go
 //	OpenAI's API              openai.go, chunks.go, logprobs.go, responses.go, embeddings.go
 //	Ollama's API              ollama.go
+//	llama.cpp's API           llama.go
 //	MCP                       mcp.go, stdio.go
 //	what is said of answers   answer.go, mark.go, events.go
 //	documents                 documents.go

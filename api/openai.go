@@ -163,8 +163,11 @@ func (s *Server) completion(j *job, part string) *completion {
 	if j.chat {
 		object = "chat.completion" + part
 	}
-	return &completion{ID: j.id, Object: object, Created: j.created, Model: s.cfg.Model.Name, Fingerprint: "tandem-" + s.cfg.Version}
+	return &completion{ID: j.id, Object: object, Created: j.created, Model: s.cfg.Model.Name, Fingerprint: s.build()}
 }
+
+// build names the program as clients are told it.
+func (s *Server) build() string { return "tandem-" + s.cfg.Version }
 
 // listed is a model as OpenAI's API lists it.
 func (m ModelInfo) listed() map[string]any {

@@ -98,5 +98,5 @@ func answerUnknown(mux *router) http.Handler {
 
 // isAPIPath reports whether a path belongs to the API, not to the page.
 func isAPIPath(path string) bool {
-	return path == "/v1" || strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, ollamaPrefix)
+	return path == "/v1" || strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, ollamaPrefix) || isLlamaPath(path)
 }

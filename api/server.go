@@ -89,6 +89,7 @@ type ModelInfo struct {
 	Quantization string    // what most of it is stored as, such as Q4_K_M; empty if that is not known
 	Modified     time.Time // zero for when the server was made
 	Context      int       // positions
+	Template     string    // of its prompts, in Jinja; empty for none
 }
 
 // Defaults of Config.
@@ -155,6 +156,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("DELETE /v1/documents", s.removeDocument)
 	mux.HandleFunc("GET /v1/passages", s.searchPassages)
 	s.ollama(mux)
+	s.llama(mux)
 	if s.cfg.Metrics != nil {
 		mux.Handle("GET /metrics", s.cfg.Metrics)
 	}

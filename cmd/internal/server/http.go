@@ -280,7 +280,7 @@ func ModelInfo(m *model.Model, reader *span.Reader, path string) api.ModelInfo {
 		return info
 	}
 	c := m.Config()
-	info := api.ModelInfo{Name: c.Name, Arch: c.Arch, Context: c.Context, Parameters: m.Parameters(), Quantization: m.Quantization(), Modified: time.Now()}
+	info := api.ModelInfo{Name: c.Name, Arch: c.Arch, Context: c.Context, Parameters: m.Parameters(), Quantization: m.Quantization(), Template: m.Template().Source(), Modified: time.Now()}
 	if path != "" {
 		info.Name = strings.TrimSuffix(filepath.Base(path), ".gguf")
 		if stat, err := os.Stat(path); err == nil {

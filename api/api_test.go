@@ -510,7 +510,6 @@ func TestRefusals(t *testing.T) {
 		"GET /models":              "did you mean /v1/models?",
 		"POST /v1/v1/responses":    "did you mean /v1/responses?",
 		"POST /v1/api/chat":        "did you mean /api/chat?",
-		"POST /v1/messages":        "use /v1/chat/completions",
 		"POST /completion":         "use /v1/completions",
 		"POST /api/pull":           "run \"models pull\"",
 		"DELETE /api/delete":       "\"models rm\"",

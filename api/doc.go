@@ -1,4 +1,4 @@
-// Package api answers questions over HTTP, with the APIs of OpenAI, Ollama and llama.cpp, and over MCP. It turns requests into questions
+// Package api answers questions over HTTP, with the APIs of OpenAI, Anthropic, Ollama and llama.cpp, and over MCP. It turns requests into questions
 // for an Answerer, and answers into responses. Package node produces the answers. This package holds no model, opens no
 // socket and reads no file.
 //
@@ -11,6 +11,7 @@
 //	what precedes a request   router.go, guard.go, log.go
 //	from request to answer    request.go, job.go, run.go
 //	OpenAI's API              openai.go, chunks.go, logprobs.go, responses.go, embeddings.go
+//	Anthropic's API           anthropic.go
 //	Ollama's API              ollama.go
 //	llama.cpp's API           llama.go
 //	MCP                       mcp.go, stdio.go

@@ -117,5 +117,9 @@ func failAs(w http.ResponseWriter, r *http.Request, err error) {
 		failOllama(w, err)
 		return
 	}
+	if r.URL.Path == messagesPath {
+		failAnthropic(w, err)
+		return
+	}
 	fail(w, err)
 }

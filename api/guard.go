@@ -169,6 +169,9 @@ func (s *Server) checkKey(r *http.Request) error {
 		return nil
 	}
 	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if key := r.Header.Get("X-Api-Key"); key != "" && scheme == "" { // of Anthropic's clients
+		scheme, given = "Bearer", key
+	}
 	if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(strings.TrimSpace(given)), []byte(s.cfg.Key)) != 1 {
 		return &Error{Status: http.StatusUnauthorized, Type: "invalid_request_error", Code: "invalid_api_key", Message: "the key is missing or wrong: send Authorization: Bearer KEY"}
 	}

@@ -46,8 +46,7 @@ func (m *router) suggestion(path string) string {
 // otherwise says how to do here what the paths of other servers' APIs do.
 var otherwise = map[string]string{
 	"/api/pull": fetched, "/api/push": fetched, "/api/create": fetched, "/api/copy": fetched, "/api/delete": fetched,
-	"/v1/messages": "this server does not have Anthropic's API: use /v1/chat/completions",
-	"/completion":  "use /v1/completions", "/embedding": "use /v1/embeddings",
+	"/completion": "use /v1/completions", "/embedding": "use /v1/embeddings",
 }
 
 // fetched says where models come and go.

@@ -31,6 +31,7 @@ type outcome struct {
 	answer node.Answer
 	text   string // up to a stop string
 	finish string // stop, length
+	stop   string // the stop string that it came to; empty for none
 }
 
 // run answers q. It passes text to emit as soon as no stop string can begin in it, each time with the tokens whose text
@@ -44,7 +45,7 @@ func (s *Server) run(ctx context.Context, q Query, stops []string, emit func(tex
 				text += filter.Flush()
 			}
 			emit(text, nil)
-			return outcome{answer: node.Answer{Text: text}, text: text, finish: "stop"}, nil
+			return outcome{answer: node.Answer{Text: text}, text: text, finish: "stop", stop: filter.StoppedBy()}, nil
 		}
 	}
 	ctx, stop := context.WithCancelCause(ctx)
@@ -77,7 +78,7 @@ func (s *Server) run(ctx context.Context, q Query, stops []string, emit func(tex
 		finish = "length"
 	}
 	s.events.send(event{"answer": q.ID, "event": "end", "tandem": s.extra(q, a)})
-	return outcome{answer: a, text: out.shown.String(), finish: finish}, nil
+	return outcome{answer: a, text: out.shown.String(), finish: finish, stop: out.stop.StoppedBy()}, nil
 }
 
 // answer has the Answerer answer q. A panic, in any package, ends this answer and no other.

@@ -37,7 +37,7 @@ func (c *serveCmd) Help() string {
   edge serve --http 0.0.0.0:7470 --api-key ~/.config/tandem/edge/api-key
   curl -s http://127.0.0.1:7470/v1/chat/completions -d '{"messages":[{"role":"user","content":"When does the harbour museum open?"}]}'
 
-Questions are answered as by edge ask. Programs may use OpenAI's API (/v1/chat/completions, /v1/completions, /v1/responses, /v1/models) or Ollama's (/api/chat, /api/generate, /api/tags). What these APIs have no fields for, such as the sentences that support the answer, is in the field "tandem". docs/api.md describes everything.`
+Questions are answered as by edge ask. Programs may use OpenAI's API (/v1/chat/completions, /v1/completions, /v1/responses, /v1/models), Anthropic's (/v1/messages) or Ollama's (/api/chat, /api/generate, /api/tags). What these APIs have no fields for, such as the sentences that support the answer, is in the field "tandem". docs/api.md describes everything.`
 }
 
 func (c *serveCmd) Run(a *cli.App) (err error) {

@@ -9,6 +9,7 @@ type StopFilter struct {
 	stops   []string
 	held    string
 	stopped bool
+	by      string // the stop string that was reached
 }
 
 // NewStopFilter returns a filter for some strings. Empty ones are ignored.
@@ -56,6 +57,7 @@ func (f *StopFilter) find() (at int, ok bool) {
 		}
 		if !ok || i+len(s) < end || i+len(s) == end && i < at {
 			at, end, ok = i, i+len(s), true
+			f.by = s
 		}
 	}
 	return at, ok
@@ -63,6 +65,9 @@ func (f *StopFilter) find() (at int, ok bool) {
 
 // Stopped reports whether a stop string was reached.
 func (f *StopFilter) Stopped() bool { return f.stopped }
+
+// StoppedBy returns the stop string that was reached, "" for none.
+func (f *StopFilter) StoppedBy() string { return f.by }
 
 // Flush returns the text that is held back. It is called at the end of a generation.
 func (f *StopFilter) Flush() string {

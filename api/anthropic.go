@@ -1,0 +1,164 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"tandem/node"
+)
+
+// messagesPath is that of Anthropic's Messages API.
+const messagesPath = "/v1/messages"
+
+// anthropicBounds are those of Anthropic's API where they differ from OpenAI's.
+var anthropicBounds = bounds{stops: 64, hottest: 1}
+
+// messagesRequest is a request of Anthropic's Messages API.
+type messagesRequest struct {
+	Model       string          `json:"model"`
+	Messages    []message       `json:"messages"`
+	System      content         `json:"system"`
+	MaxTokens   *integer        `json:"max_tokens"` // the server's limit if it is missing
+	Stop        stringList      `json:"stop_sequences"`
+	Stream      bool            `json:"stream"`
+	Temperature *float64        `json:"temperature"`
+	TopP        *float64        `json:"top_p"`
+	Tools       json.RawMessage `json:"tools"`
+	Tandem      ownOptions      `json:"tandem"`
+}
+
+// messagesJob makes the job of a request.
+func (s *Server) messagesJob(r messagesRequest) (*job, error) {
+	turns := r.Messages
+	if r.System != "" {
+		turns = append([]message{{Role: "system", Content: r.System}}, turns...)
+	}
+	return s.prepare(r.Model, turns, options{
+		Stream: r.Stream, Stop: r.Stop, Temperature: r.Temperature, TopP: r.TopP, MaxTokens: r.MaxTokens, Tools: r.Tools, Tandem: r.Tandem, bounds: anthropicBounds,
+	})
+}
+
+// anthropicMessage is an answer in the form of the Messages API.
+type anthropicMessage struct {
+	ID      string          `json:"id"`
+	Type    string          `json:"type"`
+	Role    string          `json:"role"`
+	Model   string          `json:"model"`
+	Content []anthropicText `json:"content"`
+	anthropicEnd
+	Usage  anthropicUsage `json:"usage"`
+	Tandem *extra         `json:"tandem,omitempty"`
+}
+
+type anthropicText struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+type anthropicUsage struct {
+	Input  int `json:"input_tokens"`
+	Output int `json:"output_tokens"`
+}
+
+// anthropicEnd is how an answer ended.
+type anthropicEnd struct {
+	Reason orNull `json:"stop_reason"`
+	Stop   orNull `json:"stop_sequence"`
+}
+
+func anthropicEndOf(o outcome) anthropicEnd {
+	switch {
+	case o.stop != "":
+		return anthropicEnd{"stop_sequence", orNull(o.stop)}
+	case o.finish == "length":
+		return anthropicEnd{Reason: "max_tokens"}
+	}
+	return anthropicEnd{Reason: "end_turn"}
+}
+
+// newMessage returns a job's message before there is any text.
+func (s *Server) newMessage(j *job) anthropicMessage {
+	return anthropicMessage{ID: "msg_" + j.id, Type: "message", Role: "assistant", Model: s.cfg.Model.Name, Content: []anthropicText{}, Usage: anthropicUsage{Input: j.prompt}}
+}
+
+// messages is Anthropic's POST /v1/messages.
+func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
+	var q messagesRequest
+	var j *job
+	err := read(w, r, &q)
+	if err == nil {
+		j, err = s.messagesJob(q)
+	}
+	var leave func()
+	if err == nil {
+		leave, err = s.waitAndCount(r.Context(), j)
+	}
+	if err != nil {
+		failAnthropic(w, err)
+		return
+	}
+	defer leave()
+	if j.Stream {
+		s.streamMessage(w, r.Context(), j)
+		return
+	}
+	o, err := s.run(r.Context(), j.queries[0], j.Stop, func(string, []node.Token) {}, nil)
+	if err != nil {
+		failAnthropic(w, err)
+		return
+	}
+	out, own := s.newMessage(j), s.extraOf(j, j.queries[0], o.answer)
+	out.Content, out.anthropicEnd, out.Tandem = []anthropicText{{"text", o.text}}, anthropicEndOf(o), &own
+	out.Usage.Output = len(o.answer.Tokens)
+	reply(w, http.StatusOK, out)
+}
+
+// streamMessage answers in Anthropic's order of events: the message and its text begin, the text comes in pieces, and both end.
+func (s *Server) streamMessage(w http.ResponseWriter, ctx context.Context, j *job) {
+	out := newEventStream(w)
+	send := func(name string, f fields) {
+		f["type"] = name
+		out.send(name, f)
+	}
+	send("message_start", fields{"message": s.newMessage(j)})
+	send("content_block_start", fields{"index": 0, "content_block": anthropicText{"text", ""}})
+	var lines func(node.Line)
+	if j.Tandem.Record {
+		lines = func(l node.Line) { out.send("record", s.spellLine(l)) }
+	}
+	o, err := s.run(ctx, j.queries[0], j.Stop, func(text string, _ []node.Token) {
+		send("content_block_delta", fields{"index": 0, "delta": anthropicText{"text_delta", text}})
+	}, lines)
+	if err != nil {
+		out.send("error", anthropicError(err))
+		return
+	}
+	send("content_block_stop", fields{"index": 0})
+	send("message_delta", fields{"delta": anthropicEndOf(o), "usage": anthropicUsage{j.prompt, len(o.answer.Tokens)}, "tandem": s.extraOf(j, j.queries[0], o.answer)})
+	send("message_stop", fields{})
+}
+
+// anthropicErrors are the types of errors by their status. Others are api_error.
+var anthropicErrors = map[int]string{
+	http.StatusBadRequest: "invalid_request_error", http.StatusUnauthorized: "authentication_error", http.StatusForbidden: "permission_error",
+	http.StatusNotFound: "not_found_error", http.StatusMethodNotAllowed: "invalid_request_error", http.StatusRequestEntityTooLarge: "request_too_large",
+	http.StatusUnsupportedMediaType: "invalid_request_error", http.StatusServiceUnavailable: "overloaded_error",
+}
+
+// anthropicError is an error as Anthropic has it.
+func anthropicError(err error) fields {
+	e := errorOf(err)
+	kind := anthropicErrors[e.Status]
+	if kind == "" {
+		kind = "api_error"
+	}
+	return fields{"type": "error", "error": fields{"type": kind, "message": e.Message}}
+}
+
+// failAnthropic answers with an error as Anthropic has it.
+func failAnthropic(w http.ResponseWriter, err error) {
+	e := errorOf(err)
+	e.retry(w)
+	reply(w, e.Status, anthropicError(err))
+}

@@ -1,0 +1,92 @@
+package api
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Anthropic's API answers the last message, and says why and at which stop sequence it ended.
+func TestMessages(t *testing.T) {
+	e := &echo{}
+	s := New(config(e))
+	const turns = `"system":[{"type":"text","text":"Be brief."}],"messages":[{"role":"user","content":"Who?"},{"role":"assistant","content":"Ann."},{"role":"user","content":[{"type":"text","text":"one two three"}]}]`
+	for _, c := range []struct{ more, text, reason, stop string }{
+		{`,"max_tokens":9`, "one two three", "end_turn", ""},
+		{`,"max_tokens":2`, "one two ", "max_tokens", ""},
+		{`,"stop_sequences":["x","o t","two"]`, "one ", "stop_sequence", "two"},
+	} {
+		e.asked = nil
+		v := object(t, send(t, s, "POST", messagesPath, `{"model":"reader",`+turns+c.more+`}`))
+		stop, _ := v["stop_sequence"].(string)
+		if at(v, "type") != "message" || at(v, "role") != "assistant" || at(v, "content", 0, "type") != "text" || at(v, "content", 0, "text") != c.text ||
+			at(v, "stop_reason") != c.reason || stop != c.stop || at(v, "usage", "output_tokens").(float64) < 2 || at(v, "tandem", "parts") == nil {
+			t.Errorf("%s: %v", c.more, v)
+		}
+		if remark, _ := at(v, "tandem", "remarks", 0).(string); !strings.Contains(remark, "system message") || len(e.asked[0].History) != 2 {
+			t.Errorf("%v, asked %+v", v, e.asked)
+		}
+		text, last := streamedMessage(t, send(t, s, "POST", messagesPath, `{"stream":true,`+turns+c.more+`}`).Body.String())
+		if text != c.text || at(last, "delta", "stop_reason") != c.reason || at(last, "tandem", "parts") == nil {
+			t.Errorf("%s: %q, %v", c.more, text, last)
+		}
+	}
+}
+
+// streamedMessage returns the text of a stream and its message_delta, and checks the order of its events.
+func streamedMessage(t *testing.T, body string) (text string, delta map[string]any) {
+	t.Helper()
+	var names []string
+	for line := range strings.Lines(body) {
+		data, ok := strings.CutPrefix(line, "data: ")
+		if !ok {
+			continue
+		}
+		var v map[string]any
+		if err := json.Unmarshal([]byte(data), &v); err != nil {
+			t.Fatalf("%v: %s", err, data)
+		}
+		names = append(names, v["type"].(string))
+		piece, _ := at(v, "delta", "text").(string)
+		if text += piece; v["type"] == "message_delta" {
+			delta = v
+		}
+	}
+	want := []string{"message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta", "message_stop"}
+	if !slices.Equal(slices.Compact(names), want) {
+		t.Errorf("events %q", names)
+	}
+	return text, delta
+}
+
+// Errors have Anthropic's form, also those of requests that were not read. Its clients send the key in a header of its own.
+func TestMessagesRefuses(t *testing.T) {
+	cfg := config(&echo{})
+	free := New(cfg)
+	cfg.Key = "0123456789abcdef"
+	locked := New(cfg)
+	for _, c := range []struct {
+		server       *Server
+		method, body string
+		header       []string
+		code         int
+		kind         string
+	}{
+		{free, "POST", ask("x", `,"model":"other"`), nil, 404, "not_found_error"},
+		{free, "POST", ask("x", `,"tools":[{}]`), nil, 400, "invalid_request_error"},
+		{free, "POST", ask("x", `,"temperature":1.5`), nil, 400, "invalid_request_error"},
+		{free, "POST", `{`, nil, 400, "invalid_request_error"},
+		{free, "GET", ``, nil, 405, "invalid_request_error"},
+		{free, "POST", `{}`, []string{"Host", "evil.example"}, 403, "permission_error"},
+		{locked, "POST", ask("x", ""), nil, 401, "authentication_error"},
+		{locked, "POST", ask("x", ""), []string{"X-Api-Key", "0123456789abcdeX"}, 401, "authentication_error"},
+		{locked, "POST", ask("x", ""), []string{"X-Api-Key", "0123456789abcdef"}, 200, ""},
+	} {
+		w := send(t, c.server, c.method, messagesPath, c.body, c.header...)
+		v := object(t, w)
+		if kind, _ := at(v, "error", "type").(string); w.Code != c.code || kind != c.kind || c.kind != "" && v["type"] != "error" {
+			t.Errorf("%s %s %v: %d %s", c.method, c.body, c.header, w.Code, w.Body)
+		}
+	}
+}

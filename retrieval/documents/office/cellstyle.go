@@ -1,6 +1,7 @@
 package office
 
 import (
+	"fmt"
 	"math"
 	"regexp"
 	"strconv"
@@ -8,18 +9,25 @@ import (
 	"time"
 )
 
-// cellStyles reads how a workbook shows numbers: as they are, as dates and times, or as shares.
+// cellStyles reads how a workbook shows numbers: as they are, with a currency or a unit, as dates and times, or as shares.
 type cellStyles struct {
-	own    map[string]string // the workbook's own forms, by number, as formShown returns them
-	forms  []string          // by style
-	inside bool              // the styles of cells
+	own    map[string]numberForm // the workbook's own forms, by number
+	forms  []numberForm          // by style
+	inside bool                  // the styles of cells
+}
+
+// numberForm says how a number is shown.
+type numberForm struct {
+	signs          string // those of "%ydhs" that the form has, and "H" for hours that are counted beyond a day
+	before, behind string // text around the number, such as a currency or a unit
+	decimals       int    // shown, if there is text around the number
 }
 
 func (c *cellStyles) start(name string, attrs attributes) {
 	switch name {
 	case "numFmt":
 		if form := attrs.get("formatCode"); form != "" && len(c.own) <= maxStyles {
-			c.own[attrs.get("numFmtId")] = formShown(form)
+			c.own[attrs.get("numFmtId")] = formOf(form)
 		}
 	case "cellXfs":
 		c.inside = true
@@ -39,40 +47,85 @@ func (c *cellStyles) end(name string) {
 }
 
 // form returns the form of a number. The workbook does not spell out the first 50.
-func (c *cellStyles) form(id string) string {
+func (c *cellStyles) form(id string) numberForm {
 	if own, ok := c.own[id]; ok {
 		return own
 	}
 	switch n, _ := strconv.Atoi(id); {
 	case n == 9 || n == 10:
-		return "0%"
+		return numberForm{signs: "%"}
 	case n >= 14 && n <= 17:
-		return "yyyy-mm-dd"
-	case n >= 18 && n <= 21, n >= 45 && n <= 47:
-		return "hh:mm"
+		return numberForm{signs: "yd"}
+	case n == 46:
+		return numberForm{signs: "H"}
+	case n >= 18 && n <= 21, n == 45, n == 47:
+		return numberForm{signs: "hs"}
 	case n == 22:
-		return "yyyy-mm-dd hh:mm"
+		return numberForm{signs: "ydhs"}
 	}
-	return ""
+	return numberForm{}
 }
 
-// literal matches what a form shows as it is, and colours and conditions.
-var literal = regexp.MustCompile(`"[^"]*"|\\.|_.|\*.|\[[^\]]*\]`)
+// formPart matches a part of a form: text in quotation marks, what stands in brackets, a sign after a mark that makes it text (\),
+// leaves its width free (_) or fills the cell with it (*), "General", or a single sign.
+var formPart = regexp.MustCompile(`(?is)"[^"]*"|\[[^\]]*\]|[\\_*].|general|.`)
 
-// formShown returns what of a form says how numbers are shown, in lower case. Cells share a form, which may be long: so this is done
-// once for each.
-func formShown(form string) string {
-	form, _, _ = strings.Cut(strings.ToLower(literal.ReplaceAllString(form, "")), ";")
-	if strings.Contains(form, "general") {
-		return ""
-	}
-	var b strings.Builder
-	for _, sign := range "%ydhs" {
-		if strings.ContainsRune(form, sign) {
-			b.WriteRune(sign)
+// maxAround bounds the text before and behind a number, in bytes. A longer one is no unit.
+const maxAround = 24
+
+// formOf reads a form up to its first semicolon, behind which stand the forms of negative and other numbers. Cells share a form, which
+// may be long: so this is done once for each.
+func formOf(code string) (f numberForm) {
+	around := &f.before
+	figures, point, comma, partly := false, false, false, false // what was read so far
+	for _, part := range formPart.FindAllString(code, -1) {
+		if part == ";" {
+			break
+		}
+		sign := strings.ToLower(part)
+		switch {
+		case strings.HasPrefix(sign, "[h"):
+			f.signs += "H"
+		case part[0] == '[' && strings.ContainsAny(part, "<>="):
+			partly = true // only some numbers are shown like this
+		case strings.Contains("%ydhs", sign):
+			f.signs += sign
+		case strings.Contains("0#?", part), sign == "general":
+			if figures, comma, around = true, false, &f.behind; point {
+				f.decimals++
+			}
+		case part == ".":
+			point = true
+		case part == ",":
+			comma = figures
+		default:
+			*around += textOf(part)
 		}
 	}
-	return b.String()
+	f.before, f.behind = strings.TrimLeft(f.before, " "), strings.TrimRight(f.behind, " ")
+	// A comma at the end divides the number by 1000, so that the text behind it may be "million".
+	if !figures || comma || partly || len(f.before) > maxAround || len(f.behind) > maxAround || f.signs != "" {
+		f.before, f.behind = "", ""
+	}
+	return f
+}
+
+// textOf returns the text that a part of a form shows.
+func textOf(part string) string {
+	switch {
+	case strings.HasPrefix(part, "[$"): // a currency with a language: [$€-407]
+		name, _, _ := strings.Cut(strings.Trim(part, "[$]"), "-")
+		return name
+	case part[0] == '"':
+		return strings.ReplaceAll(strings.Trim(part, `"`), "\u00a0", " ")
+	case part[0] == '\\':
+		return strings.ReplaceAll(part[1:], "\u00a0", " ")
+	case strings.TrimSpace(part) == "":
+		return " "
+	case strings.Contains("$€£¥₹₺₽₩", part):
+		return part
+	}
+	return ""
 }
 
 // shown returns a number in the form of a cell's style.
@@ -85,18 +138,39 @@ func (c *cellStyles) shown(value, style string, since1904 bool) string {
 	if err != nil || math.IsInf(n, 0) || math.IsNaN(n) {
 		return value
 	}
-	form := ""
+	form := numberForm{}
 	if i >= 0 {
 		form = c.forms[i]
 	}
-	day, clock := strings.ContainsAny(form, "yd"), strings.ContainsAny(form, "hs")
+	day, clock := strings.ContainsAny(form.signs, "yd"), strings.ContainsAny(form.signs, "hs")
 	switch {
-	case strings.Contains(form, "%"):
+	case strings.Contains(form.signs, "%"):
 		return plainNumber(n*100) + " %"
+	case strings.Contains(form.signs, "H") && math.Abs(n) < maxDay:
+		minutes := int64(math.Round(math.Abs(n) * 24 * 60))
+		return fmt.Sprintf("%s%d:%02d", minus(n), minutes/60, minutes%60)
 	case (day || clock) && n >= 0 && n < maxDay:
 		return dayShown(n, day, clock, since1904)
+	case form.before != "" || form.behind != "":
+		return minus(n) + form.before + form.number(math.Abs(n)) + form.behind
 	}
 	return plainNumber(n)
+}
+
+// number writes a number that has text around it. Without decimals in the form it keeps its own.
+func (f numberForm) number(n float64) string {
+	if f.decimals == 0 || n >= 1e15 {
+		return plainNumber(n)
+	}
+	return strconv.FormatFloat(n, 'f', min(f.decimals, 6), 64)
+}
+
+// minus returns the sign before a number.
+func minus(n float64) string {
+	if n < 0 {
+		return "-"
+	}
+	return ""
 }
 
 // maxDay is the number of the first day after the year 9999, the last that a workbook may have.

@@ -376,6 +376,31 @@ func TestDOCXRaised(t *testing.T) {
 	}
 }
 
+// Amounts keep the currency or the unit that their cells show.
+func TestXLSXCurrencies(t *testing.T) {
+	row := func(name, style, value string) string {
+		return `<row><c t="str"><v>` + name + `</v></c><c s="` + style + `"><v>` + value + `</v></c><c t="str"><v>x</v></c></row>`
+	}
+	data := officetest.XLSX(`<row><c t="str"><v>Item</v></c><c t="str"><v>Amount</v></c><c t="str"><v>Note</v></c></row>` +
+		row("Rent", "5", "1250.5") + row("Refund", "5", "-3") + row("Hosting", "6", "12") + row("Power", "7", "80") + row("Ticket", "8", "9.4") +
+		row("Lunch", "9", "7.25") + row("Flour", "10", "2.5") + row("Work", "11", "1.5") + row("Sales", "12", "1200000"))
+	want := `title A
+h Item | Amount | Note
+r Rent | 1250.50 € | x
+r Refund | -3.00 € | x
+r Hosting | $12 | x
+r Power | 80.00 € | x
+r Ticket | CHF 9.40 | x
+r Lunch | £7.25 | x
+r Flour | 2.5 kg | x
+r Work | 36:00 | x
+r Sales | 1200000 | x`
+	doc, err := documents.Parse(t.Context(), "a.xlsx", data)
+	if got := blockstest.Show(doc); got != want || err != nil {
+		t.Errorf("%s (%v)\nwant\n%s", got, err, want)
+	}
+}
+
 func FuzzDOCX(f *testing.F) {
 	fuzzArchive(f, "a.docx", func(inner string) []byte {
 		return officetest.DOCX(inner, map[string]string{"word/footnotes.xml": `<w:footnotes xmlns:w="w"><w:footnote w:id="2">` + officetest.Para("", "note") + `</w:footnote></w:footnotes>`})
@@ -394,7 +419,7 @@ func FuzzODT(f *testing.F) {
 
 func FuzzXLSX(f *testing.F) {
 	fuzzArchive(f, "a.xlsx", func(inner string) []byte { return officetest.XLSX(inner) },
-		[]string{"row", "c", `c t="s"`, `c t="inlineStr"`, `c t="b"`, `c s="1"`, `c s="3"`, `c r="ZZ9"`, "v", "is", "t", "rPh"},
+		[]string{"row", "c", `c t="s"`, `c t="inlineStr"`, `c t="b"`, `c s="1"`, `c s="3"`, `c s="5"`, `c s="11"`, `c r="ZZ9"`, "v", "is", "t", "rPh"},
 		`<row><c t="s"><v>0</v></c><c><v>1</v></c></row>`, `<row><c s="1"><v>46268.5</v></c></row>`, `<c><v>1</v></c>`)
 }
 

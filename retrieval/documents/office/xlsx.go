@@ -22,7 +22,7 @@ var (
 )
 
 // XLSX reads the sheets of an Excel workbook as tables, each below a heading if there are several. Cells have the values that
-// were last computed; dates, times and shares are written as such. It leaves out hidden sheets, charts and comments.
+// were last computed; dates, times and shares are written as such, and amounts with their currency or unit. It leaves out hidden sheets, charts and comments.
 func (r Reader) XLSX(ctx context.Context, data []byte) (blocks.Document, error) {
 	a, err := openArchive(ctx, data, "an .xlsx workbook")
 	if err != nil {
@@ -33,7 +33,7 @@ func (r Reader) XLSX(ctx context.Context, data []byte) (blocks.Document, error) 
 		return blocks.Document{}, errors.New("not an .xlsx workbook, despite its name (it has no xl/workbook.xml)")
 	}
 	book, parts := &workbook{}, &relations{dir: dir, targets: map[string]string{}}
-	styles, shared := &cellStyles{own: map[string]string{}}, &sharedStrings{}
+	styles, shared := &cellStyles{own: map[string]numberForm{}}, &sharedStrings{}
 	for _, part := range []struct {
 		name string
 		h    xmlHandler

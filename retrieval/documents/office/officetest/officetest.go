@@ -90,7 +90,7 @@ func DOCXTable(rows [][]string, head bool) string {
 }
 
 // XLSX writes a workbook with the rows of each sheet. The shared texts are Tool, Shelf, Drill and a long one. The styles show
-// numbers as they are, as a day, a share, a day with its time, and a time.
+// numbers as they are, as a day, a share, a day with its time, a time, in five currencies, in a unit, in hours and in thousands.
 func XLSX(sheets ...string) []byte {
 	book, parts := "", ""
 	var entries []string
@@ -103,7 +103,7 @@ func XLSX(sheets ...string) []byte {
 	return Zip(append(entries, "xl/workbook.xml", `<workbook xmlns:r="r"><sheets>`+book+`</sheets></workbook>`,
 		"xl/_rels/workbook.xml.rels", `<Relationships>`+parts+`</Relationships>`,
 		"xl/sharedStrings.xml", `<sst><si><t>Tool</t></si><si><t>Shelf</t></si><si><t>Drill</t></si><si><t>`+strings.Repeat("long ", 200)+`</t></si></sst>`,
-		"xl/styles.xml", `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="[$-809]d\ mmm\ yyyy\ hh:mm"/></numFmts><cellStyleXfs><xf numFmtId="9"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="9"/><xf numFmtId="164"/><xf numFmtId="20"/></cellXfs></styleSheet>`)...)
+		"xl/styles.xml", `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="[$-809]d\ mmm\ yyyy\ hh:mm"/><numFmt numFmtId="165" formatCode="#,##0.00\ [$€-407];[Red]\-#,##0.00\ [$€-407]"/><numFmt numFmtId="166" formatCode="&quot;$&quot;#,##0_);(&quot;$&quot;#,##0)"/><numFmt numFmtId="44" formatCode="_-* #,##0.00\ &quot;€&quot;_-;\-* #,##0.00\ &quot;€&quot;_-"/><numFmt numFmtId="167" formatCode="[$CHF] #,##0.00"/><numFmt numFmtId="168" formatCode="£#,##0.00"/><numFmt numFmtId="169" formatCode="0.0&quot; kg&quot;"/><numFmt numFmtId="170" formatCode="[h]:mm"/><numFmt numFmtId="171" formatCode="#,##0.0,&quot; T€&quot;"/></numFmts><cellStyleXfs><xf numFmtId="9"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="9"/><xf numFmtId="164"/><xf numFmtId="20"/><xf numFmtId="165"/><xf numFmtId="166"/><xf numFmtId="44"/><xf numFmtId="167"/><xf numFmtId="168"/><xf numFmtId="169"/><xf numFmtId="170"/><xf numFmtId="171"/></cellXfs></styleSheet>`)...)
 }
 
 // ODT writes an OpenDocument text with a body and further parts.

@@ -292,6 +292,7 @@ mill:
 
 const yamlShown = `title A
 # defaults
+p settings
 l retries: 3
 l debug: no
 # servers
@@ -361,7 +362,7 @@ func FuzzJSON(f *testing.F) {
 }
 
 func FuzzYAML(f *testing.F) {
-	for _, s := range []string{yamlText, "&a [*a]", "a: &x {b: c}\nd: [*x, *x, *x]\n<<: [*x]", "? a\n: b\n--- !!binary |\n  aaaa\n...\n- !!bool y", "a: >-\n  b\n\n  c\n# d"} {
+	for _, s := range []string{yamlText, commentedYAML, "&a [*a]", "a: &x {b: c}\nd: [*x, *x, *x]\n<<: [*x]", "? a\n: b\n--- !!binary |\n  aaaa\n...\n- !!bool y", "a: >-\n  b\n\n  c\n# d"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { check(t, "a.yaml", data) })

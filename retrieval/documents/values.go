@@ -19,6 +19,7 @@ import (
 type value struct {
 	kind  valueKind
 	text  string   // of a single value
+	note  string   // what a comment says of it
 	names []string // of an object's parts
 	parts []*value // of an object or a list
 }
@@ -48,6 +49,7 @@ var (
 // valueDocument returns the document in data.
 func valueDocument(ctx context.Context, top *value) (Document, error) {
 	w := valueWriter{ctx: ctx}
+	w.doc.Add(Paragraph, top.note)
 	w.write(top, 0, "")
 	if ctx.Err() != nil {
 		return Document{}, ctx.Err()
@@ -71,7 +73,7 @@ func (w *valueWriter) write(v *value, depth int, name string) {
 	}
 	switch v.kind {
 	case single:
-		w.single("", v.text)
+		w.single("", v.text, "")
 	case object:
 		w.object(v, depth, name)
 	case list:
@@ -83,7 +85,7 @@ func (w *valueWriter) write(v *value, depth int, name string) {
 func (w *valueWriter) object(v *value, depth int, name string) {
 	for i, part := range v.parts {
 		if text, ok := inline(part); ok {
-			w.single(v.names[i], text)
+			w.single(v.names[i], text, part.note)
 		}
 	}
 	for i, part := range v.parts {
@@ -91,6 +93,7 @@ func (w *valueWriter) object(v *value, depth int, name string) {
 			continue
 		}
 		w.heading(depth, name, v.names[i])
+		w.doc.Add(Paragraph, part.note)
 		w.write(part, depth+1, v.names[i])
 	}
 }
@@ -105,12 +108,13 @@ func (w *valueWriter) list(v *value, depth int, name string) {
 	for i, part := range v.parts {
 		if isCell(part) {
 			if text := cellOf(part, ": "); text != "" {
-				w.doc.Add(Line, "- "+text)
+				w.doc.Add(Line, "- "+noted(text, part.note))
 			}
 			continue
 		}
 		own := cmp.Or(titleOf(part), fmt.Sprint(name, " ", i+1))
 		w.heading(depth, "", own)
+		w.doc.Add(Paragraph, part.note)
 		w.write(part, depth+1, own)
 	}
 }
@@ -124,15 +128,21 @@ func (w *valueWriter) heading(depth int, above, name string) {
 	w.doc.AddHeading(depth+1, name)
 }
 
-// single adds a value with its name, unless it is empty. One of several lines or many words is divided into paragraphs.
-func (w *valueWriter) single(name, text string) {
-	if strings.TrimSpace(text) == "" {
+// single adds a value with its name and its note, unless it is empty. One of several lines or many words is divided into paragraphs.
+func (w *valueWriter) single(name, text, note string) {
+	if text = strings.TrimSpace(text); text == "" {
 		return
 	}
 	if name = english.FirstBytes(name, nameBytes); name != "" {
 		name += ": "
 	}
-	if !strings.Contains(text, "\n") && english.CountWords(text) <= inlineWords {
+	short := !strings.Contains(text, "\n") && english.CountWords(text) <= inlineWords
+	if short && english.CountWords(note) <= inlineWords {
+		w.doc.Add(Line, name+noted(text, note))
+		return
+	}
+	w.doc.Add(Paragraph, note)
+	if short {
 		w.doc.Add(Line, name+text)
 		return
 	}
@@ -142,6 +152,14 @@ func (w *valueWriter) single(name, text string) {
 			name = ""
 		}
 	}
+}
+
+// noted returns a text with what a comment says of it.
+func noted(text, note string) string {
+	if note == "" {
+		return text
+	}
+	return text + " – " + note
 }
 
 // inline returns the text of a value that stands in one line with its name. Empty values have none.
@@ -158,12 +176,16 @@ func inline(v *value) (string, bool) {
 	var texts []string
 	words := 0
 	for _, part := range v.parts {
-		words += english.CountWords(part.text)
+		words += english.CountWords(part.text) + english.CountWords(part.note)
 		if part.kind != single || strings.Contains(part.text, "\n") {
 			return "", false
 		}
 		if part.text != "" {
-			texts = append(texts, part.text)
+			text := part.text
+			if part.note != "" {
+				text += " (" + part.note + ")"
+			}
+			texts = append(texts, text)
 		}
 	}
 	return strings.Join(texts, ", "), words <= inlineWords
@@ -206,15 +228,33 @@ func tableOf(v *value) (rows [][]string) {
 	if len(v.parts) < 2 || len(names) < 2 || 2*cells <= len(names)*len(v.parts) {
 		return nil
 	}
+	if slices.ContainsFunc(v.parts, func(p *value) bool { return notesOf(p) != "" }) {
+		names = append(names, noteColumn)
+	}
 	rows = append(rows, names)
 	for _, part := range v.parts {
 		row := make([]string, len(names))
 		for i, name := range part.names {
 			row[column[name]] = cellOf(part.parts[i], " ")
 		}
+		if notes := notesOf(part); notes != "" {
+			row[len(row)-1] = notes
+		}
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// noteColumn is the name of the column of a table that has the comments.
+const noteColumn = "(comment)"
+
+// notesOf returns what the comments say of an object and of its parts.
+func notesOf(v *value) string {
+	notes := []string{v.note}
+	for _, part := range v.parts {
+		notes = append(notes, part.note)
+	}
+	return strings.Join(slices.DeleteFunc(notes, func(note string) bool { return note == "" }), "; ")
 }
 
 // isCell reports whether a value fits into the cell of a table.

@@ -7,8 +7,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 
 	"go.yaml.in/yaml/v3"
+
+	"tandem/internal/lazyregexp"
+	"tandem/retrieval/internal/english"
 )
 
 // yamlLimit is the size in bytes up to which YAML is read. Its reader takes a hundred times as much memory.
@@ -20,6 +24,15 @@ func parseYAML(ctx context.Context, data []byte) (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
+	all, err := readYAML(ctx, text)
+	if err != nil {
+		return Document{}, err
+	}
+	return valueDocument(ctx, all)
+}
+
+// readYAML returns the value in a text, or a list of them if it has several.
+func readYAML(ctx context.Context, text string) (*value, error) {
 	r := yamlReader{ctx: ctx, left: len(text)}
 	all := &value{kind: list}
 	for d := yaml.NewDecoder(strings.NewReader(text)); ; {
@@ -27,21 +40,22 @@ func parseYAML(ctx context.Context, data []byte) (Document, error) {
 		if err := d.Decode(&node); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			return Document{}, fmt.Errorf("damaged YAML (%s)", strings.ToValidUTF8(strings.TrimPrefix(err.Error(), "yaml: "), "\ufffd"))
+			return nil, fmt.Errorf("damaged YAML (%s)", strings.ToValidUTF8(strings.TrimPrefix(err.Error(), "yaml: "), "\ufffd"))
 		}
 		v, err := r.value(&node, 0)
 		if err != nil {
-			return Document{}, err
+			return nil, err
 		}
+		v.note = joinNotes(r.note(&node), v.note)
 		all.parts = append(all.parts, v)
 	}
 	if len(all.parts) == 1 {
 		all = all.parts[0]
 	}
-	return valueDocument(ctx, all)
+	return all, nil
 }
 
-// yamlReader makes values within bounds.
+// yamlReader makes values within bounds. A comment above or behind a value becomes its note.
 type yamlReader struct {
 	ctx   context.Context
 	count int
@@ -97,6 +111,7 @@ func (r *yamlReader) add(v *value, n *yaml.Node, depth int) error {
 	}
 	part, err := r.value(n, depth+1)
 	if err == nil {
+		part.note = joinNotes(r.note(n), part.note)
 		v.parts = append(v.parts, part)
 	}
 	return err
@@ -106,6 +121,7 @@ func (r *yamlReader) add(v *value, n *yaml.Node, depth int) error {
 // names.
 func (r *yamlReader) object(n *yaml.Node, depth int) (*value, error) {
 	v, taken, own := &value{kind: object}, &value{kind: list}, map[string]bool{}
+	below := "" // what the parser takes for a comment below the value before, because a blank line follows
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		name := n.Content[i]
 		if name.ShortTag() == "!!merge" {
@@ -117,6 +133,9 @@ func (r *yamlReader) object(n *yaml.Node, depth int) (*value, error) {
 		if err := r.add(v, n.Content[i+1], depth); err != nil {
 			return nil, err
 		}
+		part := v.parts[len(v.parts)-1]
+		part.note = joinNotes(below, joinNotes(r.note(name), part.note))
+		below = r.plainComment(name.FootComment)
 		v.names = append(v.names, plainName(name.Value))
 		own[v.names[len(v.names)-1]] = true
 	}
@@ -129,4 +148,32 @@ func (r *yamlReader) object(n *yaml.Node, depth int) (*value, error) {
 		}
 	}
 	return v, nil
+}
+
+// note returns what the comments above and behind a node say.
+func (r *yamlReader) note(n *yaml.Node) string {
+	return joinNotes(r.plainComment(n.HeadComment), r.plainComment(n.LineComment))
+}
+
+// outOfUse matches a comment that is a setting, which someone took out of use: it says nothing of the one near it.
+var outOfUse = lazyregexp.New(`^(?:- )?["']?[a-z][\w.-]*["']?:(?: |$)|^- |^[{}\[\]]`)
+
+// plainComment returns the words of comments, without settings that are out of use. What is repeated has its comments once.
+func (r *yamlReader) plainComment(comment string) string {
+	var said []string
+	for line := range strings.SplitSeq(comment, "\n") {
+		line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "#"))
+		if r.again == 0 && strings.ContainsFunc(line, unicode.IsLetter) && !outOfUse.MatchString(line) {
+			said = append(said, strings.Trim(line, "#=-*~ \t"))
+		}
+	}
+	return english.Collapse(strings.Join(said, " "))
+}
+
+// joinNotes joins what two comments say of a value.
+func joinNotes(a, b string) string {
+	if a != "" && b != "" {
+		return strings.TrimSuffix(a, ".") + "; " + b
+	}
+	return a + b
 }

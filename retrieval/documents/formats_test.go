@@ -348,7 +348,7 @@ func FuzzOrg(f *testing.F) {
 }
 
 func FuzzRST(f *testing.F) {
-	for _, s := range []string{rstText, "a\n=\nb\n-\n\n::\n\n  c", "= =\na b\n= =\n", ".. note::\n\n\ta\n.. x:: y\n:a: b\n| c", ":a:`b <c>`_ ``d`"} {
+	for _, s := range []string{rstText, manualRST, "a\n=\nb\n-\n\n::\n\n  c", "= =\na b\n= =\n", ".. note::\n\n\ta\n.. x:: y\n:a: b\n| c", ":a:`b <c>`_ ``d`"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { check(t, "a.rst", data) })

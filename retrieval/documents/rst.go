@@ -22,7 +22,7 @@ func parseRST(ctx context.Context, data []byte) (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
-	r := rst{lines: splitLines(text)}
+	r := rst{lines: substituted(splitLines(text), len(text))}
 	for r.at < len(r.lines) {
 		if ctx.Err() != nil {
 			return Document{}, ctx.Err()
@@ -31,6 +31,38 @@ func parseRST(ctx context.Context, data []byte) (Document, error) {
 	}
 	r.add("")
 	return markdownDocument(ctx, r.out, r.tops == 1), nil
+}
+
+// substitution defines what a name between bars stands for.
+var (
+	substitution = lazyregexp.New(`^\.\. \|(\w[^|]{0,40})\| replace:: +(.+)$`)
+	substitute   = lazyregexp.New(`\|\w[^|]{0,40}\|`)
+)
+
+// substituted returns lines with names between bars replaced by what they stand for, as long as that adds no more bytes than given.
+func substituted(lines []string, left int) []string {
+	texts := map[string]string{}
+	for _, line := range lines {
+		if m := substitution.FindStringSubmatch(line); m != nil {
+			texts["|"+m[1]+"|"] = strings.TrimSpace(m[2])
+		}
+	}
+	if len(texts) == 0 {
+		return lines
+	}
+	for i, line := range lines {
+		if strings.HasPrefix(line, ".. |") {
+			continue
+		}
+		lines[i] = substitute.ReplaceAllStringFunc(line, func(name string) string {
+			text, known := texts[name]
+			if left -= len(text); !known || left < 0 {
+				return name
+			}
+			return text
+		})
+	}
+	return lines
 }
 
 // rst writes Markdown for the lines of a file in reStructuredText.
@@ -57,7 +89,8 @@ func (r *rst) line(after int) string {
 var (
 	rstDirective = lazyregexp.New(`^\s*\.\. (?:\|[^|]+\| )?([\w:-]+):: *(.*)$`)
 	rstOption    = lazyregexp.New(`^\s+:[\w-]+:`)
-	rstField     = lazyregexp.New(`^\s*:([\pL][\pL\d _-]{0,40}): +(.*)$`)
+	rstField     = lazyregexp.New(`^\s*:([\pL][\pL\d _-]{0,40}):(?: +(.*))?$`)
+	rstProgram   = lazyregexp.New(`^(--?[\pL\d?][^\s,]*(?: <?[\pL\d]+>?)?(?:, --?[\pL\d?][^\s,]*(?: <?[\pL\d]+>?)?)*)  +(\S.*)$`)
 	rstNote      = lazyregexp.New(`^\s*\.\. \[([#*\w]+)\] +(.*)$`)
 	rstColumns   = lazyregexp.New(`^=+(?: +=+)+$`)
 	rstNumber    = lazyregexp.New(`^#[.)] `)
@@ -161,7 +194,7 @@ func (r *rst) heading() int {
 		r.tops++
 	}
 	r.listed = false
-	r.add("", strings.Repeat("#", min(level+1, LowestLevel))+" "+rstInline(title), "")
+	r.add("", strings.Repeat("#", min(level+1, LowestLevel))+" "+strings.TrimSuffix(rstInline(title), "::"), "")
 	return n
 }
 
@@ -173,6 +206,9 @@ var (
 	rstPlain = []string{"figure", "class", "rst-class", "container", "only", "highlights", "pull-quote", "epigraph", "compound"}
 	rstNotes = []string{"note", "warning", "tip", "important", "caution", "danger", "attention", "hint", "error", "seealso", "todo"}
 )
+
+// rstVersions are directives that say in which version something holds.
+var rstVersions = map[string]string{"versionadded": "New in version", "versionchanged": "Changed in version", "deprecated": "Deprecated since version", "versionremoved": "Removed in version"}
 
 // directive reads a directive, and returns how many lines it takes. The text below most of them is read as all text.
 func (r *rst) directive(name, argument string) int {
@@ -192,6 +228,9 @@ func (r *rst) directive(name, argument string) int {
 		return n + r.listTable(n, indent, argument)
 	case name == "csv-table":
 		return n + r.csvTable(n, indent, argument)
+	case rstVersions[name] != "":
+		r.note(n, indent, rstVersions[name]+" "+argument+":")
+		return n
 	case slices.Contains(rstNotes, name):
 		r.note(n, indent, strings.TrimSpace(english.Capitalise(name)+": "+argument))
 		return n
@@ -211,7 +250,7 @@ func (r *rst) note(from, indent int, text string) {
 		from++
 	}
 	if first := r.line(from); first == "" || indentation(first) <= indent {
-		r.add("", rstInline(text))
+		r.add("", rstInline(strings.TrimSuffix(text, ":")))
 		return
 	}
 	lines := r.lines[r.at+from:]
@@ -384,11 +423,15 @@ func (r *rst) text(line, trimmed string) {
 		}
 	}
 	next := r.line(1)
-	switch field := rstField.FindStringSubmatch(line); {
+	field, program := rstField.FindStringSubmatch(line), rstProgram.FindStringSubmatch(trimmed)
+	switch {
 	case trimmed == "", isUnderlineRST(trimmed) && len(trimmed) > 3:
 		r.add("")
 	case field != nil:
-		r.add("", field[1]+": "+rstInline(field[2]))
+		r.field(field[1], field[2])
+	case program != nil:
+		r.listed = true
+		r.add("", "`"+strings.ReplaceAll(program[1], "`", "")+"`", rstMeaning+rstInline(program[2]))
 	case textline.IsItem(trimmed):
 		r.listed = true
 		r.add(rstInline(trimmed))
@@ -409,6 +452,23 @@ func (r *rst) text(line, trimmed string) {
 		r.listed = false
 		r.add(rstInline(trimmed))
 	}
+}
+
+// field adds the field of a list, whose value goes on in the lines that are indented below it.
+func (r *rst) field(name, value string) {
+	if words := strings.Fields(name); len(words) > 1 && slices.Contains([]string{"param", "parameter", "arg", "argument", "keyword"}, words[0]) {
+		name = words[len(words)-1] // "param bed" and "param int bed" of a function
+	}
+	whole := []string{value}
+	for n, indent := 1, indentation(r.line(0)); r.line(n) != "" && indentation(r.line(n)) > indent && !textline.IsItem(strings.TrimSpace(r.line(n))); n++ {
+		whole = append(whole, strings.TrimSpace(r.line(n)))
+		r.lines[r.at+n] = ""
+	}
+	value = strings.TrimSpace(strings.Join(whole, " "))
+	if value != "" || len(r.below(1, indentation(r.line(0)))) > 0 { // not ":orphan:"
+		value = strings.TrimSpace(name + ": " + rstInline(value))
+	}
+	r.add("", value)
 }
 
 // rstMeaning stands before the meaning of a term in Markdown.

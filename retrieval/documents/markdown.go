@@ -3,6 +3,7 @@ package documents
 import (
 	"context"
 	"html"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -31,7 +32,7 @@ func parseMarkdown(ctx context.Context, data []byte) (Document, error) {
 // start is the title.
 func markdownDocument(ctx context.Context, lines []string, titled bool) Document {
 	m := markdown{untitled: !titled}
-	m.lines = withoutDefinitions(m.frontMatter(lines))
+	m.lines = withoutDefinitions(m.frontMatter(ctx, lines))
 	m.width, m.coded = wrapWidth(proseOf(m.lines)), codeLines(m.lines)
 	for i := 0; i < len(m.lines) && ctx.Err() == nil; {
 		if line := strings.TrimSpace(m.lines[i]); line != "" && !isIndented(m.lines[i]) {
@@ -232,45 +233,102 @@ type markdown struct {
 	code    []string // the lines of the block so far
 	listed  bool     // the last line that was not indented is a list item
 	comment bool     // inside <!-- -->
+	callout string   // what the next paragraph is: "Note: "
 	width   int      // at which a program wrapped the text; 0 if none did
 	front   []Block  // the front matter without the title
 
 	untitled bool // a heading at the start is not the title
 }
 
-// maxKey bounds the name, in bytes, that is written before each item of a list in a file's front matter.
-const maxKey = 64
+// Bounds of a file's front matter.
+const (
+	frontLines = 1000
+	frontBytes = 64 << 10 // bytes that are read as YAML
+	maxKey     = 64       // bytes of the name that is written before each item of a list
+)
 
-// frontMatter removes a leading "---" block of "key: value" lines. It takes the title from it and keeps the other lines.
-func (m *markdown) frontMatter(lines []string) []string {
-	if strings.TrimSpace(lines[0]) != "---" {
+// frontMatter removes what a file begins with: values in YAML between lines "---", or in TOML between lines "+++". It takes the
+// title from them and keeps the others.
+func (m *markdown) frontMatter(ctx context.Context, lines []string) []string {
+	mark := strings.TrimSpace(lines[0])
+	if mark != "---" && mark != "+++" {
 		return lines
 	}
+	for i, line := range lines[1:min(len(lines), frontLines)] {
+		if end := strings.TrimSpace(line); end != mark && (end != "..." || mark != "---") {
+			continue
+		}
+		if !(mark == "---" && m.frontYAML(ctx, lines[1:i+1])) && !m.frontLines(lines[1:i+1], map[string]string{"---": ":", "+++": "="}[mark]) {
+			break
+		}
+		return lines[i+2:]
+	}
+	return lines
+}
+
+// frontYAML reads front matter in YAML. It returns false for lines that are none.
+func (m *markdown) frontYAML(ctx context.Context, lines []string) bool {
+	text := strings.Join(lines, "\n")
+	if len(text) > frontBytes {
+		return false
+	}
+	v, err := readYAML(ctx, text)
+	if err != nil || v.kind != object || slices.ContainsFunc(v.names, func(name string) bool { return strings.Contains(name, ". ") }) {
+		return false
+	}
+	w := valueWriter{ctx: ctx}
+	w.doc.Add(Paragraph, v.note)
+	for i, part := range v.parts {
+		text, plain := inline(part)
+		switch name := v.names[i]; {
+		case strings.EqualFold(name, "title") && part.kind == single:
+			m.doc.Title = english.Collapse(text)
+		case plain:
+			w.single(name, text, part.note)
+		case isCell(part):
+			w.single(name, cellOf(part, " "), part.note)
+		default:
+			w.doc.Add(Line, english.FirstBytes(name, maxKey)+":")
+			w.write(part, LowestLevel, name)
+		}
+	}
+	for i, b := range w.doc.Blocks {
+		if b.Kind == Heading { // the text below the front matter does not belong to it
+			w.doc.Blocks[i] = Block{Kind: Line, Text: b.Text + ":"}
+		}
+	}
+	m.front = w.doc.Blocks
+	return true
+}
+
+// frontLines reads front matter in TOML or in what is nearly YAML, line by line. It returns false for lines that are none.
+func (m *markdown) frontLines(lines []string, sign string) bool {
 	var front Document
 	title, key := "", ""
-	for i, line := range lines[1:] {
+	for _, line := range lines {
 		t := strings.TrimSpace(line)
-		name, value, ok := strings.Cut(t, ":")
-		value = strings.Trim(strings.TrimSpace(value), `"'`)
+		name, value, ok := strings.Cut(t, sign)
+		name, value = strings.TrimSpace(name), strings.Trim(strings.TrimSpace(value), `"'`)
 		item, isItem := english.CutMarker(t)
 		switch {
-		case t == "---" || t == "...":
-			m.doc.Title, m.front = english.Collapse(title), front.Blocks
-			return lines[i+2:]
-		case t == "", strings.HasPrefix(t, "#"):
+		case t == "", strings.HasPrefix(t, "#"), sign == "=" && strings.HasPrefix(t, "["):
 		case isItem && key != "":
 			front.Add(Line, key+": "+strings.Trim(item, `"'`))
 		case !ok || strings.Contains(name, ". "):
-			return lines // text between two rules
+			return false // text between two rules
 		case strings.EqualFold(name, "title"):
 			title = value
 		case value == "":
 			key = english.FirstBytes(name, maxKey)
 		default:
+			if strings.HasPrefix(value, "[") {
+				value = strings.NewReplacer("[", "", "]", "", `"`, "", "'", "").Replace(value)
+			}
 			front.Add(Line, name+": "+value)
 		}
 	}
-	return lines
+	m.doc.Title, m.front = english.Collapse(title), front.Blocks
+	return true
 }
 
 // line reads a line, given the one below it.
@@ -292,11 +350,21 @@ func (m *markdown) line(line, next string) {
 		m.fence = fence
 		return
 	}
+	if kind := callout.FindStringSubmatch(trimmed); kind != nil {
+		m.end()
+		m.callout = english.Capitalise(strings.ToLower(kind[1])) + ": "
+		return
+	}
 	if level, text := atxHeading(trimmed); level > 0 {
 		m.heading(level, text)
 		return
 	}
 	item, isItem := english.CutMarker(trimmed)
+	if m.callout != "" && trimmed != "" && !isItem {
+		m.end()
+		m.para, m.callout = append(m.para, m.callout+trimmed), ""
+		return
+	}
 	switch under := strings.TrimSpace(next); {
 	case trimmed == "":
 		m.end()
@@ -317,6 +385,9 @@ func (m *markdown) line(line, next string) {
 		m.prose(line, trimmed)
 	}
 }
+
+// callout matches the first line of a quotation that is a note to the reader.
+var callout = lazyregexp.New(`^\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION|note|tip|important|warning|caution|info)\][+-]?$`)
 
 // beginItem begins an item of a list, given its line and its text. Numbers stay, and bullets become "-".
 func (m *markdown) beginItem(trimmed, text string) {
@@ -483,14 +554,19 @@ func tableCells(line string) (cells []string) {
 		case '\\':
 			i++
 		case '|':
-			cells = append(cells, plain(strings.TrimSpace(line[from:i])))
+			cells = append(cells, plainCell(line[from:i]))
 			from = i + 1
 		}
 	}
 	if last := strings.TrimSpace(line[from:]); last != "" {
-		cells = append(cells, plain(last))
+		cells = append(cells, plainCell(last))
 	}
 	return cells
+}
+
+// plainCell returns the text of a cell. A backslash stands before a bar within code, too, where no other sign has one.
+func plainCell(cell string) string {
+	return plain(strings.ReplaceAll(strings.TrimSpace(cell), `\|`, "|"))
 }
 
 // plain drops inline markup: emphasis, code marks, links and images (it keeps their text), tags, escapes and entities.

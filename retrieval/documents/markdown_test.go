@@ -122,3 +122,26 @@ func TestCodeLines(t *testing.T) {
 		}
 	}
 }
+
+// What stands before the text is read as the YAML or the TOML that it is.
+func TestFrontMatter(t *testing.T) {
+	for text, want := range map[string]string{
+		"---\ntitle: Pump\ndescription: >\n  How the pump\n  is run.\nowner:\n  name: Bo Lund\n  phone: 555 12\ntags: [water, pump]\ndraft: false # not yet\nsteps:\n  first:\n    who: Bo\n  second:\n    who: Ann\n---\n\nThe pump is blue.\n": "title Pump\nl description: How the pump is run.\nl owner: name Bo Lund, phone 555 12\nl tags: water, pump\nl draft: no – not yet\nl steps:\nl steps, first:\nl who: Bo\nl steps, second:\nl who: Ann\np The pump is blue.",
+		"+++\ntitle = \"Pump\"\ntags = [\"water\", \"pump\"]\n[menu]\nweight = 3\n+++\nThe pump is blue.\n":                                                                                                                                      "title Pump\nl tags: water, pump\nl weight: 3\np The pump is blue.",
+		"---\ntitle: Pump: the manual\nauthor: Ada\n---\nThe pump is blue.\n":                                                                                                                                                                    "title Pump: the manual\nl author: Ada\np The pump is blue.",
+	} {
+		doc, err := Parse(t.Context(), "a.md", []byte(text))
+		if got := show(doc); got != want || err != nil {
+			t.Errorf("%s (%v)\nwant\n%s", got, err, want)
+		}
+	}
+}
+
+func TestMarkdownSigns(t *testing.T) {
+	text := "| Option | Meaning |\n|---|---|\n| `a\\|b` | either |\n| c \\| d | bar |\n\n> [!NOTE]\n> The key is\n> under the mat.\n"
+	want := "title A\nh Option | Meaning\nr a|b | either\nr c|d | bar\np Note: The key is under the mat."
+	doc, err := Parse(t.Context(), "a.md", []byte(text))
+	if got := show(doc); got != want || err != nil {
+		t.Errorf("%s (%v)\nwant\n%s", got, err, want)
+	}
+}

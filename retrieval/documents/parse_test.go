@@ -43,7 +43,7 @@ func TestParse(t *testing.T) {
 		{"a.md", "```go\nx := 1\n```\n~~~\ny_2\n~~~\nafter", "title A\nc x := 1\nc y_2\np after"},
 		{"a.md", "| Name | Time |\n|---|:--|\n| Museum | 9:30 |\n| a | b | c |\n", "title A\nh Name | Time |\nr Museum | 9:30 |\nr a | b | c"},
 		{"a.md", "a <!-- secret\nstill secret --> b &amp; c\\*\n> quoted\n", "title A\np a b & c*\np quoted"},
-		{"a.md", "---\ntags:\n  - a\n  - 'b'\nauthor: Ada\n---\ntext", "title A\nl tags: a\nl tags: b\nl author: Ada\np text"},
+		{"a.md", "---\ntags:\n  - a\n  - 'b'\nauthor: Ada\n---\ntext", "title A\nl tags: a, b\nl author: Ada\np text"},
 		{"a.md", "---\nNo front matter. It has: a colon.\n\n---\ntext", "title A\np No front matter. It has: a colon.\np text"},
 		{"a.md", "1. one\n2. two\n- [x] three\n", "title A\nl 1. one\nl 2. two\nl - [x] three"},
 		{"a.md", "# A\n## B\n**How much?**\nTwo.\n\n    go run .\n    go test\n\nOne  \ntwo\\\nthree", "title A\n# B\n# How much?\np Two.\nc go run .\nc go test\np One\np two\np three"},

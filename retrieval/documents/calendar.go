@@ -35,6 +35,7 @@ func parseCalendar(ctx context.Context, data []byte) (Document, error) {
 type calendar struct {
 	doc   Document
 	zone  *time.Location
+	home  string // the name of the zone whose times are written without it, if known
 	begun bool
 	open  []string // the components that have not ended
 	event event
@@ -42,10 +43,12 @@ type calendar struct {
 
 // event is an event or a task.
 type event struct {
-	summary, place, description, status, repeats string
-	start, end, due                              moment
-	duration                                     time.Duration
-	people                                       []string
+	summary, place, description, status string
+	rule                                map[string]string // how it is repeated, by the names of the parts
+	start, end, due                     moment
+	except, also                        []string // days
+	duration                            time.Duration
+	people                              []string
 }
 
 // maxPeople is how many of those who take part in an event are named.
@@ -72,7 +75,7 @@ func (c *calendar) property(p property) {
 		c.doc.Title = p.text()
 	case at == "VCALENDAR" && p.name == "X-WR-TIMEZONE":
 		if zone, err := time.LoadLocation(strings.TrimSpace(p.value)); err == nil {
-			c.zone = zone
+			c.zone, c.home = zone, zone.String()
 		}
 	case isEvent(at):
 		c.eventProperty(p)
@@ -103,7 +106,11 @@ func (c *calendar) eventProperty(p property) {
 	case "DURATION":
 		e.duration = duration(strings.TrimSpace(p.value))
 	case "RRULE":
-		e.repeats = c.repetition(p)
+		e.rule = parts(p.value)
+	case "EXDATE":
+		e.except = c.days(e.except, p)
+	case "RDATE":
+		e.also = c.days(e.also, p)
 	case "ATTENDEE", "ORGANIZER":
 		who := p.params["CN"]
 		if address, ok := cutFold(p.value, "mailto:"); ok && who == "" {
@@ -130,7 +137,9 @@ func (c *calendar) add(e event) {
 	}
 	label("Date", e.when())
 	label("Due", e.due.String())
-	label("Repeats", e.repeats)
+	label("Repeats", c.repetition(e))
+	label("Not on", strings.Join(e.except, "; "))
+	label("Also on", strings.Join(e.also, "; "))
 	label("Place", e.place)
 	label("With", strings.Join(e.people, ", "))
 	if e.status != "confirmed" {
@@ -155,7 +164,7 @@ func (c *calendar) moment(p property) moment {
 		return moment{time: t}
 	}
 	if t, err := time.Parse("20060102T150405", value); err == nil {
-		return moment{time: t, timed: true}
+		return moment{time: t, timed: true, zone: c.abroad(p.params["TZID"])}
 	}
 	t, err := time.Parse("20060102T150405Z", value)
 	if err != nil {
@@ -166,6 +175,40 @@ func (c *calendar) moment(p property) moment {
 		m.zone = " UTC"
 	}
 	return m
+}
+
+// abroad returns what is written behind a time in a zone that is not the calendar's: that of its first event, if it names none.
+func (c *calendar) abroad(id string) string {
+	if c.home == "" {
+		c.home = id
+	}
+	if id == "" || id == c.home || len(id) > maxZone {
+		return ""
+	}
+	place := strings.ReplaceAll(id[strings.LastIndexByte(id, '/')+1:], "_", " ")
+	if place == "" || strings.HasSuffix(place, "Time") { // "Eastern Standard Time", as Outlook has it
+		return " " + id
+	}
+	return " " + place + " time"
+}
+
+// maxZone bounds the name of a time zone, in bytes.
+const maxZone = 64
+
+// maxDays is how many days are named on which an event is left out or takes place as well.
+const maxDays = 32
+
+// days appends the days that a property lists.
+func (c *calendar) days(to []string, p property) []string {
+	for value := range strings.SplitSeq(p.value, ",") {
+		if len(to) == maxDays {
+			break
+		}
+		if m := c.moment(property{value: value, params: p.params}); !m.time.IsZero() {
+			to = append(to, m.time.Format(longDay))
+		}
+	}
+	return to
 }
 
 // Forms of days and times, for people.
@@ -227,37 +270,93 @@ func duration(value string) (d time.Duration) {
 	return d
 }
 
-// repetition says how often an event is repeated: "every 2 weeks on Monday, Wednesday until 22 December 2026".
-func (c *calendar) repetition(p property) string {
+// parts returns the parts of a rule, such as FREQ=WEEKLY, by name.
+func parts(value string) map[string]string {
 	rule := map[string]string{}
-	for part := range strings.SplitSeq(strings.ToUpper(p.value), ";") {
+	for part := range strings.SplitSeq(strings.ToUpper(value), ";") {
 		name, value, _ := strings.Cut(part, "=")
 		rule[name] = strings.TrimSpace(value)
 	}
-	unit := map[string]string{"HOURLY": "hour", "DAILY": "day", "WEEKLY": "week", "MONTHLY": "month", "YEARLY": "year"}[rule["FREQ"]]
+	return rule
+}
+
+// repetition says how often an event is repeated: "every Tuesday until 22 December 2026", "every month on the second Friday".
+func (c *calendar) repetition(e event) string {
+	unit := map[string]string{"HOURLY": "hour", "DAILY": "day", "WEEKLY": "week", "MONTHLY": "month", "YEARLY": "year"}[e.rule["FREQ"]]
 	if unit == "" {
 		return ""
 	}
 	said := "every " + unit
-	if n, err := strconv.ParseUint(rule["INTERVAL"], 10, 16); err == nil && n > 1 {
+	n, err := strconv.ParseUint(e.rule["INTERVAL"], 10, 16)
+	if n > 1 && err == nil {
 		said = fmt.Sprintf("every %d %ss", n, unit)
 	}
-	var days []string
-	for day := range strings.SplitSeq(rule["BYDAY"], ",") {
-		if name := dayNames[day]; name != "" && len(days) < len(dayNames) {
-			days = append(days, name)
-		}
+	if month, err := strconv.Atoi(e.rule["BYMONTH"]); err == nil && month >= 1 && month <= 12 && unit == "year" {
+		said += " in " + time.Month(month).String()
 	}
-	if len(days) > 0 {
-		said += " on " + strings.Join(days, ", ")
+	switch days := e.repeatedDays(unit); {
+	case days == "":
+	case unit == "week" && n < 2:
+		said = "every " + days
+	default:
+		said += " on " + days
 	}
-	if until := c.moment(property{value: rule["UNTIL"]}); !until.time.IsZero() {
+	if until := c.moment(property{value: e.rule["UNTIL"]}); !until.time.IsZero() {
 		said += " until " + until.time.Format("2 January 2006")
 	}
-	if n, err := strconv.ParseUint(rule["COUNT"], 10, 16); err == nil {
+	if n, err := strconv.ParseUint(e.rule["COUNT"], 10, 16); err == nil {
 		said += fmt.Sprintf(", %d times", n)
 	}
 	return said
 }
 
-var dayNames = map[string]string{"MO": "Monday", "TU": "Tuesday", "WE": "Wednesday", "TH": "Thursday", "FR": "Friday", "SA": "Saturday", "SU": "Sunday"}
+// repeatedDays names the days of a week, a month or a year on which an event is repeated. If the rule leaves them out, they are
+// those of its first day.
+func (e event) repeatedDays(unit string) string {
+	var days []string
+	for day := range strings.SplitSeq(e.rule["BYDAY"], ",") {
+		at := max(0, len(day)-2)
+		name, ordinal := dayNames[day[at:]], ordinals[strings.TrimPrefix(day[:at], "+")]
+		if name != "" && (at == 0 || ordinal != "") && len(days) < maxDays {
+			days = append(days, ordinal+name)
+		}
+	}
+	weekdays := strings.Join(days, " ") == "Monday Tuesday Wednesday Thursday Friday"
+	if position := e.rule["BYSETPOS"]; position != "" { // counts the days of a month
+		ordinal := ordinals[position]
+		switch {
+		case ordinal != "" && weekdays:
+			return ordinal + "weekday"
+		case ordinal != "" && len(days) == 1 && e.rule["BYMONTHDAY"] == "":
+			return ordinal + days[0]
+		}
+		return ""
+	}
+	for day := range strings.SplitSeq(e.rule["BYMONTHDAY"], ",") {
+		if n, err := strconv.Atoi(day); err == nil && n > 0 && n <= 31 && len(days) < maxDays {
+			days = append(days, "day "+strconv.Itoa(n))
+		} else if n == -1 {
+			days = append(days, "the last day")
+		}
+	}
+	start := e.start.time
+	switch {
+	case weekdays:
+		return "Monday to Friday"
+	case len(days) > 0:
+		return strings.Join(days[:len(days)-1], ", ") + map[bool]string{true: " and "}[len(days) > 1] + days[len(days)-1]
+	case start.IsZero() || e.rule["BYDAY"] != "":
+	case unit == "week":
+		return start.Weekday().String()
+	case unit == "month":
+		return "day " + strconv.Itoa(start.Day())
+	case unit == "year" && e.rule["BYMONTH"] == "":
+		return start.Format("2 January")
+	}
+	return ""
+}
+
+var (
+	dayNames = map[string]string{"MO": "Monday", "TU": "Tuesday", "WE": "Wednesday", "TH": "Thursday", "FR": "Friday", "SA": "Saturday", "SU": "Sunday"}
+	ordinals = map[string]string{"1": "the first ", "2": "the second ", "3": "the third ", "4": "the fourth ", "5": "the fifth ", "-1": "the last ", "-2": "the last but one "}
+)

@@ -132,15 +132,134 @@ func TestContacts(t *testing.T) {
 	}
 }
 
+const repeatedText = `BEGIN:VCALENDAR
+BEGIN:VTIMEZONE
+TZID:Europe/Berlin
+END:VTIMEZONE
+BEGIN:VEVENT
+SUMMARY:Choir
+DTSTART;TZID=Europe/Berlin:20260407T190000
+DTEND;TZID=Europe/Berlin:20260407T210000
+RRULE:FREQ=WEEKLY;UNTIL=20260512T170000Z
+EXDATE;TZID=Europe/Berlin:20260421T190000,20260428T190000
+END:VEVENT
+BEGIN:VEVENT
+SUMMARY:Stand-up
+DTSTART;TZID=America/New_York:20260406T090000
+DURATION:PT15M
+RRULE:FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR
+END:VEVENT
+BEGIN:VEVENT
+SUMMARY:Board
+DTSTART;TZID=Europe/Berlin:20260414T160000
+RRULE:FREQ=MONTHLY;BYDAY=2TU
+END:VEVENT
+BEGIN:VEVENT
+SUMMARY:Review
+DTSTART;TZID=Europe/Berlin:20260424T100000
+RRULE:FREQ=MONTHLY;INTERVAL=3;BYDAY=FR;BYSETPOS=-1
+RDATE;TZID=Europe/Berlin:20260502T100000
+END:VEVENT
+BEGIN:VEVENT
+SUMMARY:Wages
+DTSTART;VALUE=DATE:20260430
+RRULE:FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1
+END:VEVENT
+BEGIN:VEVENT
+SUMMARY:Rent
+DTSTART;VALUE=DATE:20260401
+RRULE:FREQ=MONTHLY;BYMONTHDAY=1,15;COUNT=12
+END:VEVENT
+BEGIN:VEVENT
+SUMMARY:Ann's birthday
+DTSTART;VALUE=DATE:19800512
+RRULE:FREQ=YEARLY
+END:VEVENT
+BEGIN:VEVENT
+SUMMARY:Harvest
+DTSTART;VALUE=DATE:20260901
+RRULE:FREQ=YEARLY;BYMONTH=9;BYDAY=1TU
+END:VEVENT
+END:VCALENDAR
+`
+
+const repeatedShown = `title A
+# Choir
+l Date: Tuesday, 7 April 2026, 19:00 to 21:00
+l Repeats: every Tuesday until 12 May 2026
+l Not on: Tuesday, 21 April 2026; Tuesday, 28 April 2026
+# Stand-up
+l Date: Monday, 6 April 2026, 09:00 to 09:15 New York time
+l Repeats: every Monday to Friday
+# Board
+l Date: Tuesday, 14 April 2026, 16:00
+l Repeats: every month on the second Tuesday
+# Review
+l Date: Friday, 24 April 2026, 10:00
+l Repeats: every 3 months on the last Friday
+l Also on: Saturday, 2 May 2026
+# Wages
+l Date: Thursday, 30 April 2026
+l Repeats: every month on the last weekday
+# Rent
+l Date: Wednesday, 1 April 2026
+l Repeats: every month on day 1 and day 15, 12 times
+# Ann's birthday
+l Date: Monday, 12 May 1980
+l Repeats: every year on 12 May
+# Harvest
+l Date: Tuesday, 1 September 2026
+l Repeats: every year in September on the first Tuesday`
+
+func TestRepeatedEvents(t *testing.T) {
+	doc, err := Parse(t.Context(), "a.ics", []byte(repeatedText))
+	if got := show(doc); got != repeatedShown || err != nil {
+		t.Errorf("%s (%v)\nwant\n%s", got, err, repeatedShown)
+	}
+}
+
+const phonesText = `BEGIN:VCARD
+VERSION:3.0
+FN:Bo Lund
+TEL;TYPE=WORK,VOICE:555 11
+TEL;TYPE=CELL,HOME:555 12
+TEL;TYPE=HOME;TYPE=FAX:555 13
+item1.TEL:555 15
+item1.X-ABLabel:_$!<Main>!$_
+item2.TEL:555 16
+item2.X-ABLabel:Cabin
+TEL;VALUE=uri;TYPE="voice,work":tel:+1-555-22;ext=3
+ANNIVERSARY:20100612
+END:VCARD
+`
+
+const phonesShown = `title A
+# Bo Lund
+l Phone (work): 555 11
+l Phone (mobile, home): 555 12
+l Phone (home, fax): 555 13
+l Phone (main): 555 15
+l Phone (Cabin): 555 16
+l Phone (work): +1-555-22 ext. 3
+l Anniversary: 12 June 2010`
+
+// Each number has all that the book says of its kind.
+func TestPhones(t *testing.T) {
+	doc, err := Parse(t.Context(), "a.vcf", []byte(phonesText))
+	if got := show(doc); got != phonesShown || err != nil {
+		t.Errorf("%s (%v)\nwant\n%s", got, err, phonesShown)
+	}
+}
+
 func FuzzCalendar(f *testing.F) {
-	for _, s := range []string{calendarText, "BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:\\\nDTSTART:2026\nDURATION:P9W9DT9H\nRRULE:FREQ=DAILY;COUNT=9\nEND:VEVENT", "BEGIN:VCALENDAR\nX-WR-TIMEZONE:../x\nEND:\nEND:\nA;B=\"c:d\":e"} {
+	for _, s := range []string{calendarText, repeatedText, "BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:\\\nDTSTART:2026\nDURATION:P9W9DT9H\nRRULE:FREQ=DAILY;COUNT=9\nEND:VEVENT", "BEGIN:VCALENDAR\nX-WR-TIMEZONE:../x\nEND:\nEND:\nA;B=\"c:d\":e"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { check(t, "a.ics", data) })
 }
 
 func FuzzContacts(f *testing.F) {
-	for _, s := range []string{contactsText, "BEGIN:VCARD\nN:;\nORG:a;b\\;c\nEND:VCARD", "BEGIN:VCARD\nNOTE;QUOTED-PRINTABLE:=\n=\n=C3\nEND:VCARD"} {
+	for _, s := range []string{contactsText, phonesText, "BEGIN:VCARD\nN:;\nORG:a;b\\;c\nEND:VCARD", "BEGIN:VCARD\nNOTE;QUOTED-PRINTABLE:=\n=\n=C3\nEND:VCARD"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { check(t, "a.vcf", data) })

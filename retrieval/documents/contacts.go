@@ -3,6 +3,7 @@ package documents
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,6 +50,7 @@ var contactLabels = map[string]string{"NICKNAME": "Nickname", "TITLE": "Job", "R
 func addContact(doc *Document, card []property) {
 	first := len(doc.Blocks)
 	doc.AddHeading(2, english.Shorten(contactName(card), MaxHeading))
+	own := ownLabels(card)
 	for _, p := range card {
 		value := english.Collapse(p.text())
 		label := contactLabels[p.name]
@@ -56,16 +58,18 @@ func addContact(doc *Document, card []property) {
 		case "ORG":
 			label, value = "Organisation", joinFilled(p.fields())
 		case "TEL":
-			label = "Phone" + kindOf(p)
+			label = "Phone" + kindOf(p, own)
 			if number, ok := cutFold(value, "tel:"); ok {
-				value = number
+				value = strings.Replace(number, ";ext=", " ext. ", 1)
 			}
 		case "EMAIL":
-			label = "E-mail" + kindOf(p)
+			label = "E-mail" + kindOf(p, own)
 		case "ADR":
-			label, value = "Address"+kindOf(p), joinFilled(p.fields())
+			label, value = "Address"+kindOf(p, own), joinFilled(p.fields())
 		case "BDAY":
 			label, value = "Birthday", birthday(value)
+		case "ANNIVERSARY":
+			label, value = "Anniversary", birthday(value)
 		case "NOTE":
 			for line := range strings.SplitSeq(p.text(), "\n") {
 				doc.Add(Paragraph, line)
@@ -104,17 +108,41 @@ func contactName(card []property) string {
 	return ""
 }
 
-// kindOf returns what kind of number or address a property is, in parentheses: " (mobile)".
-func kindOf(p property) string {
-	for kind := range strings.SplitSeq(strings.ToLower(p.params["TYPE"]), ",") {
-		switch kind {
-		case "cell":
-			return " (mobile)"
-		case "home", "work", "fax":
-			return " (" + kind + ")"
+// ownLabels returns the labels that a person gave to numbers and addresses, by group.
+func ownLabels(card []property) map[string]string {
+	labels := map[string]string{}
+	for _, p := range card {
+		if text := english.Collapse(p.text()); p.name == "X-ABLABEL" && p.group != "" && len(text) <= maxLabel {
+			if plain, ok := strings.CutPrefix(text, "_$!<"); ok { // one of Apple's own
+				text = strings.ToLower(strings.TrimSuffix(plain, ">!$_"))
+			}
+			labels[p.group] = text
 		}
 	}
-	return ""
+	return labels
+}
+
+// maxLabel bounds a label that a person wrote, in bytes.
+const maxLabel = 64
+
+// kindOf returns what kind of number or address a property is, in parentheses: " (mobile, home)".
+func kindOf(p property, own map[string]string) string {
+	var kinds []string
+	if label := own[p.group]; label != "" && p.group != "" {
+		kinds = append(kinds, label)
+	}
+	for kind := range strings.SplitSeq(strings.ToLower(p.params["TYPE"]), ",") {
+		if kind == "cell" {
+			kind = "mobile"
+		}
+		if slices.Contains([]string{"mobile", "home", "work", "fax", "pager"}, kind) && !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	if len(kinds) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(kinds, ", ") + ")"
 }
 
 // birthday returns a date as people write it, if it has one of the forms of address books; those without a year too.

@@ -15,6 +15,7 @@ import (
 // property is a line of a calendar or an address book.
 type property struct {
 	name   string            // in upper case, without the group before it
+	group  string            // that groups it with a label, as "item1" does in "item1.TEL:"
 	params map[string]string // by name in upper case; a parameter without a name, as in "TEL;HOME:", is a TYPE
 	value  string            // as in the file: parts and text still have their backslashes
 }
@@ -68,11 +69,11 @@ func parseProperty(line string) (property, bool) {
 		return property{}, false
 	}
 	parts := strings.Split(line[:at], ";")
-	_, name, grouped := strings.Cut(parts[0], ".")
+	group, name, grouped := strings.Cut(parts[0], ".")
 	if !grouped {
-		name = parts[0]
+		group, name = "", parts[0]
 	}
-	p := property{name: strings.ToUpper(strings.TrimSpace(name)), value: line[at+1:]}
+	p := property{group: group, name: strings.ToUpper(strings.TrimSpace(name)), value: line[at+1:]}
 	if len(parts) > 1 {
 		p.params = map[string]string{}
 	}

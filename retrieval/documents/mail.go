@@ -222,6 +222,7 @@ func (m *mailReader) body(kind string, params map[string]string, data []byte) (o
 		if out.text, err = htmlDocument(m.ctx, []byte(text)); err != nil {
 			return out, err
 		}
+		markForwarded(&out.text, m.level)
 		if endsQuoted(text) {
 			markQuotations(&out.text, m.level)
 		}

@@ -197,6 +197,27 @@ func markQuotations(doc *Document, level int) {
 	}
 }
 
+// forwarded matches a line such as "---------- Forwarded message --------- From: Bo".
+var forwarded = lazyregexp.New(`^-{5,}\s*([^-\s][^-]*[^-\s])\s*-{5,}(?:\s+(.*))?$`)
+
+// markForwarded makes headings of the lines above the mails that a mail in HTML forwards. level is the level of the mail's own heading.
+func markForwarded(doc *Document, level int) {
+	var out []Block
+	for _, b := range doc.Blocks {
+		m := forwarded.FindStringSubmatch(b.Text)
+		if m == nil || b.Kind != Paragraph && b.Kind != Line || english.CountWords(m[1]) > MaxHeading {
+			out = append(out, b)
+			continue
+		}
+		level = min(level+1, LowestLevel)
+		out = append(out, Block{Kind: Heading, Level: uint8(level), Apart: b.Apart, Text: m[1]})
+		if m[2] != "" {
+			out = append(out, Block{Kind: b.Kind, Text: m[2]})
+		}
+	}
+	doc.Blocks = out
+}
+
 // unflow joins the lines of a text in the "flowed" format (RFC 3676): a space at the end says that the line goes on. If
 // joined is set, that space is not part of the text.
 func unflow(text string, joined bool) string {

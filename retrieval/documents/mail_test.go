@@ -172,6 +172,17 @@ func TestEndsQuoted(t *testing.T) {
 	}
 }
 
+// A mail that is forwarded in HTML stands below a heading, as one in plain text does.
+func TestForwardedHTML(t *testing.T) {
+	mail := "From: Shop <shop@x.example>\nSubject: Your order\nContent-Type: text/html; charset=iso-8859-15\nContent-Transfer-Encoding: quoted-printable\n\n" +
+		"<p>See below, 30 =A4.</p><div>---------- Forwarded message ---------<br>From: Bo &lt;bo@x.example&gt;<br>Date: Mon, 6 Apr 2026<br>Subject: Pump<br></div><p>Please order it.</p>\n"
+	want := "title Your order, from Shop\nl Subject: Your order\nl From: Shop <shop@x.example>\np See below, 30 €.\n# Forwarded message\nl From: Bo <bo@x.example>\nl Date: Mon, 6 Apr 2026\nl Subject: Pump\np Please order it."
+	doc, err := Parse(t.Context(), "a.eml", []byte(mail))
+	if got := show(doc); got != want || err != nil {
+		t.Errorf("%s (%v)\nwant\n%s", got, err, want)
+	}
+}
+
 func FuzzMail(f *testing.F) {
 	for _, s := range []string{"\nHi.\n> a\n-- \nb", "Content-Type: text/html\n\n<p>x", "Content-Type: multipart/alternative; boundary=b\n\n--b\n\nx\n--b--", "Content-Transfer-Encoding: base64\n\nSGk=", "Content-Type: text/plain; format=flowed; delsp=yes\n\na \nb", "Content-Type: message/rfc822\n\nSubject: x\n\ny"} {
 		f.Add([]byte(mailHead + s))

@@ -195,8 +195,8 @@ func (s *Store) put(key [32]byte, write func(io.Writer) error) error {
 	return nil
 }
 
-// place makes a blob's file. fill writes it and returns its size.
-func (s *Store) place(key [32]byte, fill func(*os.File) (int64, error)) (err error) {
+// place makes a blob's file. fill writes it and returns its size. If it fails or panics, nothing is left of the file.
+func (s *Store) place(key [32]byte, fill func(*os.File) (int64, error)) error {
 	path := s.path(key)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -205,8 +205,10 @@ func (s *Store) place(key [32]byte, fill func(*os.File) (int64, error)) (err err
 	if err != nil {
 		return err
 	}
+	placed := false
 	defer func() {
-		if err != nil {
+		if !placed {
+			f.Close() // again, unless fill panicked: some systems remove no open file
 			os.Remove(f.Name())
 		}
 	}()
@@ -220,6 +222,7 @@ func (s *Store) place(key [32]byte, fill func(*os.File) (int64, error)) (err err
 	if err = os.Rename(f.Name(), path); err != nil {
 		return err
 	}
+	placed = true
 	s.mu.Lock()
 	s.size += size
 	s.since += size

@@ -159,7 +159,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// A write that fails half-way, as on a full disk, leaves the old blob and no other file.
+// A write that fails half-way, as on a full disk, or panics leaves the old blob and no other file.
 func TestFailedWrite(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, 1<<20)
@@ -174,6 +174,16 @@ func TestFailedWrite(t *testing.T) {
 	}
 	if string(get(t, s, 1)) != "old" || len(blobFiles(t, dir)) != 1 {
 		t.Errorf("left %q, %q", get(t, s, 1), blobFiles(t, dir))
+	}
+	func() {
+		defer func() { recover() }()
+		s.Put(keyOf(1), func(w io.Writer) error {
+			w.Write([]byte("ne"))
+			panic("damaged model")
+		})
+	}()
+	if string(get(t, s, 1)) != "old" || len(blobFiles(t, dir)) != 1 {
+		t.Errorf("after a panic: %q, %q", get(t, s, 1), blobFiles(t, dir))
 	}
 	// An unfinished file is removed only when it is old: another process may still be writing it.
 	for name, age := range map[string]time.Duration{"young": time.Minute, "old": 2 * time.Hour} {

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"context"
 	"slices"
 
 	"tandem/model/span"
@@ -35,9 +36,9 @@ func readings(known []passage) (out []*span.Passage) {
 }
 
 // evidence asks one part of the question of each passage. It returns what speaks for each, and the likeliest spans that
-// may answer.
-func (c Config) evidence(q query, ps []passages.Passage, known []passage) ([]Evidence, [][]span.Span, error) {
-	found, err := c.Reader.ReadIn(q.language, q.question, readings(known))
+// may answer. ctx stops it between passages.
+func (c Config) evidence(ctx context.Context, q query, ps []passages.Passage, known []passage) ([]Evidence, [][]span.Span, error) {
+	found, err := c.Reader.ReadIn(ctx, q.language, q.question, readings(known))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -45,6 +46,9 @@ func (c Config) evidence(q query, ps []passages.Passage, known []passage) ([]Evi
 	out, spans := make([]Evidence, len(found)), make([][]span.Span, len(found))
 	seen := patternCache{}
 	for i, f := range found {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
 		out[i], spans[i] = known[i].evidence(q, f, seen)
 		out[i].Lexical, out[i].Echo, out[i].Rank = lexical[i], echo[i], i
 	}
@@ -124,15 +128,16 @@ type Choice struct {
 	Value, Sentence string // the likeliest span, as the question's form wants it, and the sentence around it
 }
 
-// Choices returns what each passage would answer to a question, to fit Constants to.
-func (c Config) Choices(question string, ps []passages.Passage) ([]Choice, error) {
+// Choices returns what each passage would answer to a question, to fit Constants to. ctx stops it between
+// passages.
+func (c Config) Choices(ctx context.Context, question string, ps []passages.Passage) ([]Choice, error) {
 	known := make([]passage, len(ps))
 	for i, p := range ps {
 		known[i] = c.passage(p)
 	}
 	clause, language, _ := inEnglish(question)
 	q := c.query(clause, language, known)
-	evidence, spans, err := c.evidence(q, ps, known)
+	evidence, spans, err := c.evidence(ctx, q, ps, known)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package extract
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -531,7 +533,7 @@ func TestMisspelt(t *testing.T) {
 		{"Boats\nBoat | Length | Berths\nHeron 24 | 7.3 | 4\nHeron 20 | 6.1 | 2", "How many berhts does the Heron 20 have?", "How many berths does the Heron 20 have?", false, true},
 	} {
 		for _, q := range []string{c.misspelt, c.question} {
-			choices, err := config(0).Choices(q, notes(c.text))
+			choices, err := config(0).Choices(t.Context(), q, notes(c.text))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -612,5 +614,30 @@ func TestNearPassages(t *testing.T) {
 		if want == "" && (said != Unknown || !seen[0]) {
 			t.Errorf("%s: %s, with passages %v", question, said, seen)
 		}
+	}
+}
+
+// stopping is a scorer with which nobody waits for the answer once the passages are scored.
+type stopping struct {
+	decoder.Scorer
+	stop func()
+}
+
+func (s stopping) Prepare(ps []passages.Passage) func([]float64, string) []float64 {
+	score := s.Scorer.Prepare(ps)
+	return func(dst []float64, query string) []float64 {
+		s.stop()
+		return score(dst, query)
+	}
+}
+
+// An answer that is cancelled while its passages are read stops.
+func TestReadingStops(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	cfg := config(0)
+	cfg.Scorer = stopping{cfg.Scorer, stop}
+	if _, err := New(ctx, cfg, decoder.Request{Question: "What is the wifi password?", Passages: deviceNotes}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want that it was cancelled", err)
 	}
 }

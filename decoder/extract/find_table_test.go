@@ -105,7 +105,7 @@ func TestLeavesOpen(t *testing.T) {
 	}
 	// A follow-up with the question before it asks for more than one cell.
 	const joined = "What does a sail boat cost for a child? How much is it?"
-	choices, err := config(0).Choices(joined, []passages.Passage{{Title: "Fees", Text: fees}})
+	choices, err := config(0).Choices(t.Context(), joined, []passages.Passage{{Title: "Fees", Text: fees}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -119,7 +119,7 @@ func (d *Decoder) readPart(ctx context.Context, n int) (part, error) {
 	}
 	known, ends := d.known, d.ends(n)
 	q := d.cfg.query(d.clauses[n], d.languages[n], known)
-	evidence, spans, err := d.cfg.evidence(q, d.passages, known)
+	evidence, spans, err := d.cfg.evidence(ctx, q, d.passages, known)
 	if err != nil {
 		return part{}, err
 	}

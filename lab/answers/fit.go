@@ -56,7 +56,7 @@ func (l *Library) newCase(ctx context.Context, c extract.Config, q Question, doc
 		if err != nil {
 			return k, err
 		}
-		choices, err := c.Choices(q.Text, found)
+		choices, err := c.Choices(ctx, q.Text, found)
 		if err != nil {
 			return k, err
 		}

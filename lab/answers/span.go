@@ -28,7 +28,7 @@ func Span(r *span.Reader) Method {
 		for i, text := range a.Read {
 			ps[i] = r.Passage(text)
 		}
-		found, err := r.Read(q.Text, ps)
+		found, err := r.Read(ctx, q.Text, ps)
 		if err != nil {
 			return a, err
 		}

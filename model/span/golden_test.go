@@ -111,7 +111,7 @@ func TestGolden(t *testing.T) {
 		for _, g := range goldens(t, c.cases) {
 			text := r.lexicon.analyseIn(g.Passage, r.maxPassage, English)
 			p := &Passage{text, once(func() (known, error) { return r.encode(text, false) })}
-			got, err := r.Read(g.Question, []*Passage{p})
+			got, err := r.Read(t.Context(), g.Question, []*Passage{p})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -127,7 +127,7 @@ func TestGolden(t *testing.T) {
 
 func read(t testing.TB, r *Reader, question, passage string) *Posterior {
 	p := r.Passage(passage)
-	got, err := r.Read(question, []*Passage{p})
+	got, err := r.Read(t.Context(), question, []*Passage{p})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -92,7 +92,7 @@ func TestReadIn(t *testing.T) {
 		{German, "when öffnet the Schwimmbad?", spanish, "10:15"},
 		{French, "at what time must one partir?", french, "10 heures"},
 	} {
-		got, err := r.ReadIn(c.language, c.question, []*Passage{c.passage})
+		got, err := r.ReadIn(t.Context(), c.language, c.question, []*Passage{c.passage})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package span
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -231,18 +232,25 @@ func (p *Posterior) Best(n int) []Span {
 	return s[:min(n, len(s))]
 }
 
-// Read asks an English question of passages.
-func (r *Reader) Read(question string, passages []*Passage) ([]*Posterior, error) {
-	return r.ReadIn(English, question, passages)
+// Read asks an English question of passages. ctx stops it between passages, with the context's error.
+func (r *Reader) Read(ctx context.Context, question string, passages []*Passage) ([]*Posterior, error) {
+	return r.ReadIn(ctx, English, question, passages)
 }
 
 // ReadIn is Read for a question whose function words and verbs are English, and whose other words are in the language
 // t.
-func (r *Reader) ReadIn(t Language, question string, passages []*Passage) ([]*Posterior, error) {
+func (r *Reader) ReadIn(ctx context.Context, t Language, question string, passages []*Passage) ([]*Posterior, error) {
 	q := r.lexicon.analyseIn(question, r.maxQuestion, t)
 	asked := &Passage{q, once(func() (known, error) { return r.encode(q, true) })}
 	out, failed := make([]*Posterior, len(passages)), make([]error, len(passages))
-	each(len(passages), r.threads, func(i int) { out[i], failed[i] = r.read(asked, passages[i]) })
+	each(len(passages), r.threads, func(i int) {
+		if ctx.Err() == nil {
+			out[i], failed[i] = r.read(asked, passages[i])
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	return out, errors.Join(failed...)
 }
 

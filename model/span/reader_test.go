@@ -2,6 +2,7 @@ package span
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -84,7 +85,7 @@ func independent(t *testing.T, f *gguf.File) {
 			t.Fatal(err)
 		}
 		for i, s := range texts {
-			got, err := r.Read(question, []*Passage{r.passage(s)})
+			got, err := r.Read(t.Context(), question, []*Passage{r.passage(s)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +95,7 @@ func independent(t *testing.T, f *gguf.File) {
 			same(t, fmt.Sprintf("passage %d with %d threads", i, threads), got[0], alone[i])
 		}
 		for _, how := range []string{"new", "kept"} {
-			got, err := r.Read(question, passagesOf(t, r, texts...))
+			got, err := r.Read(t.Context(), question, passagesOf(t, r, texts...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -149,7 +150,7 @@ func TestTextsAreEncodedOnce(t *testing.T) {
 	}
 	for range 3 {
 		want += words
-		if _, err := r.Read(question, ps); err != nil {
+		if _, err := r.Read(t.Context(), question, ps); err != nil {
 			t.Fatal(err)
 		}
 		for _, name := range []string{"align", "enter", "encoder.0.q", fmt.Sprintf("encoder.%d.down", len(r.encoders)-1)} {
@@ -170,12 +171,12 @@ func TestEncodingFails(t *testing.T) {
 	sound := r.enter.program
 	r.enter.program = failing{sound, broken}
 	for range 2 {
-		if got, err := r.Read("When?", passagesOf(t, r, museum, "Hello.")); !errors.Is(err, broken) {
+		if got, err := r.Read(t.Context(), "When?", passagesOf(t, r, museum, "Hello.")); !errors.Is(err, broken) {
 			t.Errorf("%v, %v: want an error", got, err)
 		}
 	}
 	r.enter.program = sound // the error is not kept with the passage
-	if _, err := r.Read("When?", passagesOf(t, r, museum, "Hello.")); err != nil {
+	if _, err := r.Read(t.Context(), "When?", passagesOf(t, r, museum, "Hello.")); err != nil {
 		t.Error(err)
 	}
 }
@@ -223,4 +224,24 @@ func TestEachPanicsForItsCaller(t *testing.T) {
 		}
 		did.Add(1)
 	})
+}
+
+// Reading stops between passages when nobody waits for it any more.
+func TestReadStops(t *testing.T) {
+	r := open(t)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var read atomic.Int64
+	ps := make([]*Passage, 4*r.threads)
+	for i := range ps {
+		p := r.passage(museum)
+		ps[i] = &Passage{p.text, func() (known, error) {
+			read.Add(1)
+			stop()
+			return p.known()
+		}}
+	}
+	if _, err := r.Read(ctx, "When does the museum close?", ps); !errors.Is(err, context.Canceled) || read.Load() > int64(r.threads) {
+		t.Errorf("%v, after %d passages on %d threads", err, read.Load(), r.threads)
+	}
 }

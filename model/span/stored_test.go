@@ -48,13 +48,13 @@ func TestStoredEncodings(t *testing.T) {
 		return r
 	}
 	r := open()
-	want, err := r.Read(question, passagesOf(t, r, texts...))
+	want, err := r.Read(t.Context(), question, passagesOf(t, r, texts...))
 	if err != nil {
 		t.Fatal(err)
 	}
 	check := func(how string, r *Reader, puts int) {
 		t.Helper()
-		got, err := r.Read(question, passagesOf(t, r, texts...))
+		got, err := r.Read(t.Context(), question, passagesOf(t, r, texts...))
 		if err != nil {
 			t.Fatal(how, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -407,4 +408,22 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A file of gaps that claims many entries, tensors or texts takes no memory for them. Such a file takes none of the disk, either.
+func TestManyClaimed(t *testing.T) {
+	const gap = 40 << 20
+	for name, h := range map[string]*head{
+		"entries": file(0, gap/13), "tensors": file(gap/24, 0),
+		"texts": file(0, 1).str("a").u32(uint32(Array)).u32(uint32(String)).u64(maxTexts + 1),
+	} {
+		b := append(h.b, make([]byte, gap)...)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Parse("some.gguf", b)
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; err == nil || took > 4<<20 {
+			t.Errorf("%s: %d MB, %v", name, took>>20, err)
+		}
+	}
 }

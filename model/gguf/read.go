@@ -16,6 +16,8 @@ const (
 	version   = 3
 	maxDepth  = 4       // of nested arrays; no known model needs more than 1
 	maxString = 1 << 30 // bytes of one string
+	maxTexts  = 1 << 22 // texts and arrays in all arrays: each takes more memory than bytes of the file, which may have gaps
+	roomFor   = 1 << 12 // things that are given room before they are read
 )
 
 // A FormatError says where and why a file is not a GGUF file that this package can read.
@@ -40,6 +42,7 @@ type reader struct {
 	where string
 	b     []byte
 	off   int
+	texts int // and arrays, in the arrays so far
 	err   error
 }
 
@@ -161,7 +164,7 @@ func (r *reader) header() uint32 {
 }
 
 func (r *reader) metadata(f *File, n int) {
-	f.Meta = Meta{list: make([]KV, 0, n), index: make(map[string]int, n)}
+	f.Meta = Meta{list: make([]KV, 0, min(n, roomFor)), index: make(map[string]int, min(n, roomFor))}
 	for i := 0; i < n && r.err == nil; i++ {
 		r.where = fmt.Sprintf("metadata entry %d", i)
 		at := r.off
@@ -238,6 +241,11 @@ func (r *reader) array(depth int) any {
 		return nil
 	}
 	n := r.count(typeSizes[t], t.String()+" values")
+	if t == String || t == Array {
+		if r.texts += n; r.texts > maxTexts {
+			r.fail("its arrays have more than %d texts and arrays", maxTexts)
+		}
+	}
 	if r.err != nil {
 		return nil
 	}
@@ -336,7 +344,7 @@ func (r *reader) infos(f *File, n int) {
 		r.fail("%d tensors cannot fit in the %d bytes left", n, r.left())
 		return
 	}
-	f.Tensors, f.byName = make([]TensorInfo, 0, n), make(map[string]int, n)
+	f.Tensors, f.byName = make([]TensorInfo, 0, min(n, roomFor)), make(map[string]int, min(n, roomFor))
 	for i := 0; i < n && r.err == nil; i++ {
 		r.where = fmt.Sprintf("tensor %d", i)
 		at := r.off

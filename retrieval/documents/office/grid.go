@@ -16,6 +16,8 @@ const (
 
 var errCells = fmt.Errorf("it has more than %d rows and cells (save the part that matters as CSV)", sheetCells)
 
+var errRows = fmt.Errorf("a sheet has more than %d rows: divide it into several files", blocks.MaxBlocks)
+
 var errWide = fmt.Errorf("a sheet has more than %d columns (save the part that matters as CSV)", sheetColumns)
 
 // grid holds the cells of a sheet. Its counts are those of all sheets so far.
@@ -27,11 +29,19 @@ type grid struct {
 	err      error
 }
 
-// addRow begins a row.
+// addRow begins a row. Empty rows that follow each other become one: they could be most of a file, and tell no more.
 func (g *grid) addRow() {
-	if g.count(1, 0) {
-		g.rows = append(g.rows, nil)
+	last := len(g.rows) - 1
+	switch {
+	case !g.count(1, 0), last >= 0 && len(g.rows[last]) == 0:
+		return
+	case last >= 2*blocks.MaxBlocks: // at least half of them have text, so they would become too many blocks
+		g.err = errRows
+		return
+	case last >= 0:
+		g.rows[last] = slices.Clone(g.rows[last]) // without the room to grow
 	}
+	g.rows = append(g.rows, nil)
 }
 
 // put sets a cell of the last row.

@@ -66,13 +66,17 @@ func (d *Document) AddTable(rows [][]string, head Headed) {
 	}
 }
 
-// trimTable collapses white space in all cells and returns the table without empty rows and columns. It also reports for
+// trimTable collapses white space in all cells and returns the table without empty rows and columns, in the memory of the given
+// one. It also reports for
 // each of the given rows whether it had text.
 func trimTable(rows [][]string) (out [][]string, filled []bool) {
 	var used []bool // by column
 	filled = make([]bool, len(rows))
 	for i, row := range rows {
 		for c, cell := range row {
+			if cell == "" { // as are most of a sheet
+				continue
+			}
 			if row[c] = barred.ReplaceAllString(english.Collapse(cell), "|"); row[c] == "" {
 				continue
 			}
@@ -86,7 +90,7 @@ func trimTable(rows [][]string) (out [][]string, filled []bool) {
 		if !filled[i] {
 			continue
 		}
-		var cells []string
+		cells := row[:0] // a sheet may have millions
 		for c, cell := range row {
 			if c < len(used) && used[c] {
 				cells = append(cells, cell)

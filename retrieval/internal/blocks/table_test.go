@@ -2,6 +2,7 @@ package blocks
 
 import (
 	"runtime"
+	"slices"
 	"testing"
 )
 
@@ -43,5 +44,21 @@ func TestMergedCellsAreBounded(t *testing.T) {
 	}
 	if cells > 10*2*rows+1000 {
 		t.Errorf("%d cells of %d", cells, 2*rows)
+	}
+}
+
+// A table is trimmed in its own memory: that of a large sheet is most of what reading it takes.
+func TestTrimmingCopiesNoCells(t *testing.T) {
+	rows := make([][]string, 1<<10)
+	for i := range rows {
+		rows[i] = make([]string, 1<<10)
+		rows[i][1], rows[i][len(rows[i])-1] = "x", "y"
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	out, _ := trimTable(rows)
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 1<<20 || len(out) != len(rows) || !slices.Equal(out[9], []string{"x", "y"}) {
+		t.Errorf("%d kB; %d rows, such as %q", took>>10, len(out), out[9])
 	}
 }

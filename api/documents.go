@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"path"
 	"strconv"
 	"strings"
@@ -89,7 +90,7 @@ func (s *Server) addDocuments(w http.ResponseWriter, r *http.Request) {
 		fail(w, r.Context().Err())
 		return
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxUpload)
+	r.Body = http.MaxBytesReader(w, &paced{ReadCloser: r.Body, control: http.NewResponseController(w), patience: stallAfter, left: longestUpload}, maxUpload)
 	results, err := addFiles(l, r)
 	if err != nil {
 		s.note("an upload failed", err)
@@ -141,6 +142,29 @@ func (u upload) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// paced reads the body of a request that holds a place. A client that sends less than slowestUpload for long, or for longer than
+// longestUpload in all, is given up. The time between two reads, in which documents are indexed, does not count.
+type paced struct {
+	io.ReadCloser
+	control  *http.ResponseController
+	patience time.Duration // how long the next bytes may take
+	left     time.Duration // how long the rest of the body may take
+}
+
+func (p *paced) Read(b []byte) (int, error) {
+	begun := time.Now()
+	p.control.SetReadDeadline(begun.Add(min(p.patience, p.left))) // not every writer has one
+	n, err := p.ReadCloser.Read(b)
+	took := time.Since(begun)
+	p.patience = min(p.patience-took+time.Duration(n)*time.Second/slowestUpload, stallAfter)
+	p.left -= took
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = &Error{Status: http.StatusRequestTimeout, Type: "invalid_request_error", Param: "file", Code: "too_slow",
+			Message: "the upload is too slow: send fewer or smaller files at a time"}
+	}
+	return n, err
+}
+
 // allSkipped returns an error with the reasons if no file of an upload was read; nil if one was.
 func allSkipped(results []uploadResult) *Error {
 	var reasons []string
@@ -169,7 +193,8 @@ func eachFile(r *http.Request, add func(name string, body io.Reader) error) erro
 		}
 		if err != nil {
 			var large *http.MaxBytesError
-			if errors.As(err, &large) {
+			var own *Error
+			if errors.As(err, &large) || errors.As(err, &own) {
 				return err
 			}
 			return badRequest("", "the form cannot be read: %v", err)

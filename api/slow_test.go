@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -138,4 +139,74 @@ func TestUploadsTakeTurns(t *testing.T) {
 			t.Errorf("%d uploads at once, want %d; %d documents", library.most, uploadsAtOnce, len(library.held))
 		}
 	})
+}
+
+// Clients that send nothing, too little, or much and then nothing, lose their places to one that waits. A client that is slow, but
+// not too slow, does not.
+func TestSlowUploads(t *testing.T) {
+	const head = "POST /v1/documents?name=%s.md HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n"
+	for name, c := range map[string]struct {
+		chunk, chunks int
+		every         time.Duration
+		kept          bool
+	}{
+		"nothing":        {0, 1, time.Hour, false},
+		"a little":       {1, 100, 10 * time.Second, false},
+		"too little":     {16 * slowestUpload, 40, 20 * time.Second, false},
+		"much, at first": {20 << 20, 2, time.Hour, false},
+		"slowly":         {22 * slowestUpload, 4, 20 * time.Second, true},
+		"too long":       {14 * slowestUpload, 27, 12 * time.Second, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				library := &slowPapers{papers: papers{held: map[string]string{}}}
+				cfg := config(&echo{})
+				cfg.Library = library
+				s := New(cfg)
+				l := make(pipes, uploadsAtOnce+1)
+				server := &http.Server{Handler: s.Handler(), ReadTimeout: longestUpload}
+				go server.Serve(l)
+				var all sync.WaitGroup
+				for i := range uploadsAtOnce {
+					client, conn := net.Pipe()
+					l <- conn
+					all.Go(func() {
+						checkStatus(t, client, map[bool]int{true: http.StatusOK, false: http.StatusRequestTimeout}[c.kept])
+					})
+					all.Go(func() {
+						fmt.Fprintf(client, head, fmt.Sprint(i), max(1, c.chunk*c.chunks))
+						for range c.chunks {
+							client.Write(make([]byte, c.chunk)) // fails once the server gives up
+							time.Sleep(c.every)
+						}
+					})
+				}
+				synctest.Wait()
+				client, conn := net.Pipe()
+				l <- conn
+				begun := time.Now()
+				go fmt.Fprintf(client, head+"text", "last", len("text"))
+				checkStatus(t, client, http.StatusOK)
+				if took := time.Since(begun); took > longestUpload+2*time.Second {
+					t.Errorf("an upload waited for %v", took)
+				}
+				all.Wait()
+				close(l)
+				server.Close()
+			})
+		})
+	}
+}
+
+// checkStatus reads a response, whose status must be want, and closes the connection.
+func checkStatus(t *testing.T, client net.Conn, want int) {
+	defer client.Close()
+	r, err := http.ReadResponse(bufio.NewReader(client), nil)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	if body, err := io.ReadAll(r.Body); r.StatusCode != want || err != nil {
+		t.Errorf("%s %s (%v), want %d", r.Status, body, err, want)
+	}
 }

@@ -38,7 +38,7 @@ func BenchmarkRead(b *testing.B) {
 	}{{"cold", with(nil)}, {"stored", with(store.Disk())}, {"warm", func() []*Passage { return kept }}} {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := r.Read("When does the harbour museum open?", c.passages()); err != nil {
+				if _, err := r.Read(b.Context(), "When does the harbour museum open?", c.passages()); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -103,7 +103,7 @@ const (
 	maxBody       = 1 << 20  // of JSON
 	maxUpload     = 64 << 20 // of documents, in one request
 	uploadsAtOnce = 2        // at the same time, since each may be kept in memory
-	slowestUpload = 64 << 10 // bytes a second, on average over stallAfter
+	slowestUpload = 16 << 10 // bytes a second, on average over stallAfter
 	longestUpload = 5 * time.Minute
 	stallAfter    = 30 * time.Second
 )

@@ -128,8 +128,7 @@ type Choice struct {
 	Value, Sentence string // the likeliest span, as the question's form wants it, and the sentence around it
 }
 
-// Choices returns what each passage would answer to a question, to fit Constants to. ctx stops it between
-// passages.
+// Choices returns what each passage would answer to a question, to fit Constants to. ctx stops it between passages.
 func (c Config) Choices(ctx context.Context, question string, ps []passages.Passage) ([]Choice, error) {
 	known := make([]passage, len(ps))
 	for i, p := range ps {

@@ -67,8 +67,7 @@ func (d *Document) AddTable(rows [][]string, head Headed) {
 }
 
 // trimTable collapses white space in all cells and returns the table without empty rows and columns, in the memory of the given
-// one. It also reports for
-// each of the given rows whether it had text.
+// one. It also reports for each of the given rows whether it had text.
 func trimTable(rows [][]string) (out [][]string, filled []bool) {
 	var used []bool // by column
 	filled = make([]bool, len(rows))

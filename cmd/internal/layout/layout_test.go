@@ -42,7 +42,7 @@ var rules = []struct{ packages, imports string }{
 	// What clients speak to.
 	{"api/page", ""},       // not even the API: the page speaks to it over HTTP
 	{"api/clients/go", ""}, // a separate module
-	{"api", "tandem node specdec aggregator pair decoder decoder/extract model model/chat model/sample model/tokenizer retrieval/passages internal/refusal internal/sparing internal/spelling"},
+	{"api", "tandem node specdec aggregator pair decoder decoder/extract model model/chat model/sample model/tokenizer retrieval/passages internal/refusal internal/sentences internal/sparing internal/spelling"},
 
 	// Experiments. Nothing below imports them.
 	{"lab", "tandem lab/chart lab/report lab/sim node node/batch decoder/... retrieval/... transport/... netem pair/... scheduler aggregator specdec model/..."}, // it knows no phone

@@ -27,7 +27,7 @@ func TestNearestSentenceComesFirst(t *testing.T) {
 	}
 	_, nearest, _ := strings.Cut(stderr, "nearest:\n")
 	lines := strings.Split(nearest, "\n")
-	if len(lines) < 2 || lines[0] != "  “The plumber left his ladder behind the shed.” – Notes, device" ||
+	if len(lines) < 2 || lines[0] != "  “The plumber left his ladder behind the shed.” – Notes" ||
 		lines[1] != "    The boiler was serviced in May. / … / Bins go out on Thursdays." {
 		t.Errorf("%s", stderr)
 	}

@@ -109,8 +109,9 @@ func TestPlacementKeepsTheBudget(t *testing.T) {
 	})
 }
 
-// Temporary objects are spread evenly. Up to each use, their bytes are the same share of those that may be temporary, to within a
-// slot. Computation hides all transfers here, so that nothing is exchanged afterwards.
+// Temporary objects are spread evenly. Up to each use, their bytes are the same share of those that may be temporary, to within one
+// and a half slots: half of one is due to the sizes of objects, the rest to the room that is left and taken by the first that fit.
+// Computation hides all transfers here, so that nothing is exchanged afterwards.
 func TestPlacementSpreadsTemporaryObjects(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sizes, uses, costs := drawModel(t)
@@ -147,8 +148,8 @@ func TestPlacementSpreadsTemporaryObjects(t *testing.T) {
 					temporary += n
 				}
 			}
-			if want := share * float64(before); math.Abs(float64(temporary)-want) > float64(p.Slot)+1 {
-				t.Fatalf("up to object %d, %d of %d bytes are temporary: want %.0f, to within a slot of %d", o, temporary, before, want, p.Slot)
+			if want := share * float64(before); math.Abs(float64(temporary)-want) > 1.5*float64(p.Slot)+1 {
+				t.Fatalf("up to object %d, %d of %d bytes are temporary: want %.0f, to within one and a half slots of %d", o, temporary, before, want, p.Slot)
 			}
 		}
 	})

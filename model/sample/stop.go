@@ -6,10 +6,9 @@ import "strings"
 // of one. The first is the one that ends first, so that the cut does not depend on how much text comes at once; of several
 // that end together it is the longest.
 type StopFilter struct {
-	stops   []string
-	held    string
-	stopped bool
-	by      string // the stop string that was reached
+	stops []string
+	held  string
+	by    string // the stop string that was reached, "" for none
 }
 
 // NewStopFilter returns a filter for some strings. Empty ones are ignored.
@@ -26,12 +25,12 @@ func NewStopFilter(stops []string) *StopFilter {
 // Write receives generated text. It returns the text that can be shown, and whether a stop string was reached. After
 // that, all text is dropped.
 func (f *StopFilter) Write(text string) (show string, stopped bool) {
-	if f.stopped {
+	if f.Stopped() {
 		return "", true
 	}
 	f.held += text
 	if at, ok := f.find(); ok {
-		show, f.held, f.stopped = f.held[:at], "", true
+		show, f.held = f.held[:at], ""
 		return show, true
 	}
 	keep := 0
@@ -47,7 +46,7 @@ func (f *StopFilter) Write(text string) (show string, stopped bool) {
 	return show, false
 }
 
-// find returns where the first stop string in the held text begins, and reports whether there is one.
+// find returns where the first stop string in the held text begins, and reports whether there is one. It keeps which it is.
 func (f *StopFilter) find() (at int, ok bool) {
 	end := 0
 	for _, s := range f.stops {
@@ -64,7 +63,7 @@ func (f *StopFilter) find() (at int, ok bool) {
 }
 
 // Stopped reports whether a stop string was reached.
-func (f *StopFilter) Stopped() bool { return f.stopped }
+func (f *StopFilter) Stopped() bool { return f.by != "" }
 
 // StoppedBy returns the stop string that was reached, "" for none.
 func (f *StopFilter) StoppedBy() string { return f.by }

@@ -316,3 +316,20 @@ func TestChatWithoutInputrc(t *testing.T) {
 	c.ready()
 	c.send("/seed 5\r", "seed 5")
 }
+
+// On a terminal and without a prompt, run talks with a person: each prompt sees what was said before.
+func TestRunTalks(t *testing.T) {
+	h := newHome(t)
+	clitest.Write(t, h.Dir, "own.gguf", string(tinymodel.GGUF(tinymodel.Spec{Arch: "qwen2"})))
+	c := newTerminal(t, h, "run", "--stats", "--max-tokens", "4", "--model", "own.gguf")
+	c.wait("Type a prompt")
+	c.ready()
+	c.send("Hello\r", "4 tokens")
+	c.ready()
+	c.send("/nothing\r", "there is no command /nothing")
+	c.ready()
+	c.send("/bye\r", "\n")
+	if out, _, err := h.Run("history", "list"); err != nil || strings.Contains(out, "Hello") {
+		t.Errorf("%v, %s", err, out)
+	}
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -37,11 +38,14 @@ type runCmd struct {
 func (c *runCmd) Help() string {
 	return `Examples:
   edge run --model qwen2.5-0.5b-instruct-q4_k_m.gguf "Write a haiku about harbours."
+  edge run --model qwen2.5-0.5b-instruct-q4_k_m.gguf
   edge run --model stories260K.gguf --raw "Once upon a time"
   edge run --draft all --stats "Summarize:" - < report.txt
   edge run --model qwen2.5-0.5b-instruct-q4_k_m --lora polite --lora summary=0.5 "Where is my parcel?"
   edge run --model llada-8b-q4_0.gguf --show-denoising "Name three harbours."
   echo "Translate to French: good morning" | edge run --model m.gguf --temperature 0.7 --seed 1
+
+On a terminal and without a prompt, run talks with you: each answer sees what was said before. Ctrl-C stops an answer, and Ctrl-D ends.
 
 A diffusion model (llada, dream) fills its answer in blocks; --show-denoising shows how it settles. With such a model, flags for drafts and for token-by-token sampling are errors.
 
@@ -55,9 +59,12 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 	if c.Model == "" && len(c.Words) > 0 && modelcmd.NamesModel(a, c.Words[0]) { // as after the run of other programs
 		return fmt.Errorf("%s is the name of a model: edge run --model %s \"…\"; for a prompt that begins so: edge run --prompt \"…\"", c.Words[0], c.Words[0])
 	}
-	prompt, err := c.text(a, "prompt", c.Words)
-	if err != nil {
-		return err
+	var prompt string
+	talks := c.talks(a)
+	if !talks {
+		if prompt, err = c.text(a, "prompt", c.Words); err != nil {
+			return err
+		}
 	}
 	sampling, err := c.sampling()
 	if err = errors.Join(err, checkMaxTokens(c.MaxTokens)); err != nil {
@@ -79,10 +86,18 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 		return fmt.Errorf("--lora: %s is a diffusion model, and adapters are only for models that write token by token: leave it out", m.Config().Name)
 	}
 	if m.Config().Diffusion {
+		if talks {
+			if prompt, err = c.text(a, "prompt", c.Words); err != nil {
+				return err
+			}
+		}
 		return c.denoise(a, m, device, prompt, sampling)
 	}
 	if err := c.denoiseFlags.unused(m.Config().Arch); err != nil {
 		return err
+	}
+	if talks {
+		return c.converse(a, m, device, sampling)
 	}
 	return c.write(a, m, device, prompt, sampling)
 }
@@ -101,7 +116,7 @@ func (c *runCmd) write(a *cli.App, m *model.Model, device *phone.Device, prompt 
 	if err != nil {
 		return err
 	}
-	text, answer, stats, err := c.stream(a, m.NewSeqWith(adapter), tokens, sampling, spec)
+	text, answer, stats, err := c.stream(a, a, m.NewSeqWith(adapter), tokens, sampling, spec)
 	if !a.Globals.JSON && (err == nil || text != "") {
 		fmt.Fprintln(a.Out) // also behind a text that was interrupted
 	}
@@ -153,7 +168,7 @@ func finished(r sample.Reason) string {
 }
 
 // stream continues the prompt. It prints the text as it comes, unless JSON is asked for, and returns it with its tokens.
-func (c *runCmd) stream(a *cli.App, seq *model.Seq, prompt []tandem.Token, sampling sample.Params, spec *specdec.Speculator) (text string, answer []tandem.Token, stats sample.Stats, err error) {
+func (c *runCmd) stream(ctx context.Context, a *cli.App, seq *model.Seq, prompt []tandem.Token, sampling sample.Params, spec *specdec.Speculator) (text string, answer []tandem.Token, stats sample.Stats, err error) {
 	pieces, filter := seq.Model().Tokenizer().Stream(), sample.NewStopFilter(c.Stop)
 	if c.Model != "" { // which may take long
 		a.Progress("reading")
@@ -176,7 +191,7 @@ func (c *runCmd) stream(a *cli.App, seq *model.Seq, prompt []tandem.Token, sampl
 	if spec != nil {
 		drafts = spec
 	}
-	stats, err = sample.Continue(a, seq, prompt, sampling, c.MaxTokens, drafts, func(t tandem.Token) error {
+	stats, err = sample.Continue(ctx, seq, prompt, sampling, c.MaxTokens, drafts, func(t tandem.Token) error {
 		answer = append(answer, t)
 		piece, stopped := filter.Write(pieces.Write(t))
 		show(piece)
@@ -211,10 +226,15 @@ func (c *runCmd) printStats(a *cli.App, stats sample.Stats, seed uint64, device 
 // tokens returns the prompt in the form that the model expects, if it fits.
 func (c *runCmd) tokens(m *model.Model, prompt string) ([]tandem.Token, error) {
 	tokens, err := c.encode(m, prompt)
-	if most := m.Config().Context; err == nil && len(tokens) > most {
-		return nil, fmt.Errorf("the prompt has %d tokens, and %s takes %d: shorten it, or choose a model with a longer context (--model)", len(tokens), m.Config().Name, most)
+	if err == nil && len(tokens) > m.Config().Context {
+		return nil, tooLong(m, len(tokens))
 	}
 	return tokens, err
+}
+
+// tooLong is the error about a prompt that does not fit in the context.
+func tooLong(m *model.Model, tokens int) error {
+	return fmt.Errorf("the prompt has %d tokens, and %s takes %d: shorten it, or choose a model with a longer context (--model)", tokens, m.Config().Name, m.Config().Context)
 }
 
 // encode returns the tokens of the prompt. Its text may come from a file; only the template marks whose turn it is.
@@ -222,9 +242,13 @@ func (c *runCmd) encode(m *model.Model, prompt string) ([]tandem.Token, error) {
 	if c.Raw {
 		return raw(m.Tokenizer(), prompt), nil
 	}
+	return c.render(m, []chat.Message{{Role: "user", Content: m.Template().Escape(m.Tokenizer(), prompt)}})
+}
+
+// render returns the tokens of a conversation, in the form that the model expects. Its texts are escaped.
+func (c *runCmd) render(m *model.Model, said []chat.Message) ([]tandem.Token, error) {
 	tok, template := m.Tokenizer(), m.Template()
-	user := chat.Message{Role: "user", Content: template.Escape(tok, prompt)}
-	before, after, err := template.Split(template.Escape(tok, c.System), []chat.Message{user})
+	before, after, err := template.Split(template.Escape(tok, c.System), said)
 	if err != nil {
 		return nil, err
 	}

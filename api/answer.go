@@ -46,7 +46,8 @@ type Citation struct {
 	Text   string  `json:"text"`            // byte for byte
 	From   int     `json:"from"`            // the bytes of text that answer, or the likeliest sentence of a passage; from equals to if that is not known
 	To     int     `json:"to"`
-	Weight float64 `json:"weight"` // share over both sides; 0 if it is only near
+	Column string  `json:"column,omitempty"` // the name of the column that answers, in a table's row
+	Weight float64 `json:"weight"`           // share over both sides; 0 if it is only near
 }
 
 // Parts returns the sentences of an answer. pointing says that a span reader answered.
@@ -82,7 +83,7 @@ func shortened(p node.Part) bool {
 func citations(quotes []node.Quote) []Citation {
 	out := []Citation{}
 	for _, q := range quotes {
-		out = append(out, Citation{q.Side.String(), q.Title, q.Source, q.Text, q.From, q.To, q.Weight})
+		out = append(out, Citation{q.Side.String(), q.Title, q.Source, q.Text, q.From, q.To, q.Column, q.Weight})
 	}
 	return out
 }

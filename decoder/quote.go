@@ -19,6 +19,7 @@ type Quote struct {
 	Passage   int     // its index in the request
 	Text      string  // byte for byte
 	From, To  int     // the bytes of Text that answer, or a passage's likeliest sentence; equal if that is not known
+	Column    string  // the name of the column that answers, in a table's row
 	Weight    float64 // the passage's share of this side's distribution for the answer
 	Relevance float64 // of the passage to the question, in nats; comparable between sides
 }

@@ -43,6 +43,7 @@ type Quote struct {
 	Source    string  // the file on the device; empty for the cloud's
 	Text      string  // byte for byte
 	From, To  int     // the bytes of Text that answer, or a passage's likeliest sentence; equal if that is not known
+	Column    string  // the name of the column that answers, in a table's row
 	Weight    float64 // share of the part, 0 to 1 over both sides
 	Relevance float64 // to the question, in nats
 }
@@ -77,7 +78,7 @@ func (r *reading) quotes(list []decoder.Quote) []Quote {
 	for _, q := range list {
 		p := r.passages[q.Passage]
 		out = append(out, Quote{
-			Title: r.title(q.Passage), Source: p.Source, Text: q.Text, From: q.From, To: q.To,
+			Title: r.title(q.Passage), Source: p.Source, Text: q.Text, From: q.From, To: q.To, Column: q.Column,
 			Weight: q.Weight, Relevance: q.Relevance,
 		})
 	}

@@ -126,3 +126,11 @@ func TestCiteDisorder(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// A quote of the cloud keeps the column that answers.
+func TestCloudQuoteKeepsColumn(t *testing.T) {
+	got := quotesOf(wireQuotes([]Quote{{Title: "Fees", Text: "Row | 135", From: 6, To: 9, Column: "Fee EUR"}}, true))
+	if len(got) != 1 || got[0].Column != "Fee EUR" {
+		t.Errorf("%+v", got)
+	}
+}

@@ -31,10 +31,14 @@ func sourcesMessage(sources []Source, parts []sidePart, titles, quotes bool) tra
 func wireSources(sources []Source, most int) []transport.Source {
 	var out []transport.Source
 	for _, s := range sources[:min(len(sources), most)] {
-		title := strings.ToValidUTF8(s.Title[:min(len(s.Title), transport.MaxTitle)], "")
-		out = append(out, transport.Source{Title: title, Weight: share(s.Weight)})
+		out = append(out, transport.Source{Title: wireTitle(s.Title), Weight: share(s.Weight)})
 	}
 	return out
+}
+
+// wireTitle cuts a name to the bytes that a message may have.
+func wireTitle(s string) string {
+	return strings.ToValidUTF8(s[:min(len(s), transport.MaxTitle)], "")
 }
 
 func wireQuotes(quotes []Quote, titles bool) []transport.Quote {
@@ -44,8 +48,9 @@ func wireQuotes(quotes []Quote, titles bool) []transport.Quote {
 		if len(w.Text) > transport.MaxQuote {
 			continue // no sentence is that long
 		}
+		w.Column = wireTitle(q.Column)
 		if titles {
-			w.Title = strings.ToValidUTF8(q.Title[:min(len(q.Title), transport.MaxTitle)], "")
+			w.Title = wireTitle(q.Title)
 		}
 		out = append(out, w)
 	}
@@ -77,7 +82,7 @@ func partsOf(m transport.Sources) []sidePart {
 func quotesOf(list []transport.Quote) []Quote {
 	var out []Quote
 	for _, q := range list {
-		out = append(out, Quote{Title: q.Title, Text: q.Text, From: q.From, To: q.To, Weight: share(q.Weight), Relevance: q.Relevance})
+		out = append(out, Quote{Title: q.Title, Text: q.Text, From: q.From, To: q.To, Column: q.Column, Weight: share(q.Weight), Relevance: q.Relevance})
 	}
 	return out
 }

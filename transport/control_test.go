@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/quic-go/quic-go"
+	"github.com/vmihailenco/msgpack/v5"
 	"pgregory.net/rapid"
 
 	"tandem"
@@ -57,6 +59,13 @@ func drawControl(t *rapid.T) Message {
 		s := Sources{Sources: sources(20)}
 		for i := range rapid.IntRange(0, 4).Draw(t, "parts") {
 			s.Parts = append(s.Parts, Part{From: tandem.Step(201*i + number.Draw(t, "from")), H: rapid.Float64Range(-9, 9).Draw(t, "h"), Nothing: rapid.Float64Range(0, 1).Draw(t, "nothing"), Sources: sources(6)})
+			for range rapid.IntRange(0, MaxPartQuotes).Draw(t, "quotes") {
+				q := Quote{Title: text.Draw(t, "title"), Text: text.Draw(t, "quote"), Weight: rapid.Float64Range(0, 1).Draw(t, "weight"), Relevance: rapid.Float64Range(-9, 9).Draw(t, "relevance")}
+				if q.To = len(q.Text); rapid.Bool().Draw(t, "table") {
+					q.Column = text.Draw(t, "column")
+				}
+				s.Parts[i].Quotes = append(s.Parts[i].Quotes, q)
+			}
 		}
 		return s
 	case 5:
@@ -160,6 +169,32 @@ func TestControlCompresses(t *testing.T) {
 	}
 }
 
+// A quote without a column is understood by peers that know no columns, and theirs is understood.
+func TestQuoteWithoutColumn(t *testing.T) {
+	type older struct {
+		Title, Text       string
+		From, To          int
+		Weight, Relevance float64
+	}
+	q := Quote{Title: "Fees", Text: "Row | 135", From: 6, To: 9, Weight: .5, Relevance: 2.5}
+	theirs, err := marshal(older{q.Title, q.Text, q.From, q.To, q.Weight, q.Relevance})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Quote
+	if err := msgpack.Unmarshal(theirs, &got); err != nil || got != q {
+		t.Errorf("%+v, want %+v (%v)", got, q, err)
+	}
+	if ours, err := marshal(q); err != nil || !bytes.Equal(ours, theirs) {
+		t.Errorf("%x, want %x (%v)", ours, theirs, err)
+	}
+	for _, n := range []byte{5, 8} {
+		if err := msgpack.Unmarshal(append([]byte{0x90 | n}, make([]byte, 80)...), &got); err == nil {
+			t.Errorf("a quote of %d fields is read", n)
+		}
+	}
+}
+
 func TestControlRefuses(t *testing.T) {
 	nowhere := testHello(tandem.Cloud)
 	nowhere.Addrs = []string{"10.0.0.2:4433", ""}
@@ -172,6 +207,7 @@ func TestControlRefuses(t *testing.T) {
 		"rate":              tandem.Handover{Accept: [2]float64{0, 1.01}},
 		"no rate":           tandem.Handover{Accept: [2]float64{math.NaN(), 0}},
 		"title":             Sources{Sources: []Source{{Title: strings.Repeat("x", MaxTitle+1)}}},
+		"column":            Sources{Parts: []Part{{Quotes: []Quote{{Column: strings.Repeat("x", MaxTitle+1)}}}}},
 		"late part":         Sources{Parts: []Part{{From: tandem.MaxAnswer + 1}}},
 		"parts in disorder": Sources{Parts: []Part{{From: 5}, {From: 2}}},
 		"weight":            Sources{Sources: []Source{{Weight: 1.01}}},

@@ -290,10 +290,39 @@ type Quote struct {
 	From, To  int     // the bytes of Text that answer, or a passage's likeliest sentence; equal if that is not known
 	Weight    float64 // its document's share of the cloud's distribution, 0 to 1
 	Relevance float64 // to the question, in nats
+	Column    string  // the name of the column that answers, in a table's row
+}
+
+// quoteFields is how many fields a quote without a column has, as every quote had once.
+const quoteFields = 6
+
+// EncodeMsgpack leaves out a column that there is not, so that peers that do not know columns understand the quote.
+func (q Quote) EncodeMsgpack(enc *msgpack.Encoder) error {
+	fields := []any{q.Title, q.Text, q.From, q.To, q.Weight, q.Relevance}
+	if q.Column != "" {
+		fields = append(fields, q.Column)
+	}
+	if err := enc.EncodeArrayLen(len(fields)); err != nil {
+		return err
+	}
+	return enc.EncodeMulti(fields...)
+}
+
+// DecodeMsgpack reads what EncodeMsgpack writes.
+func (q *Quote) DecodeMsgpack(dec *msgpack.Decoder) error {
+	n, err := dec.DecodeArrayLen()
+	fields := []any{&q.Title, &q.Text, &q.From, &q.To, &q.Weight, &q.Relevance, &q.Column}
+	if err == nil && n != quoteFields && n != len(fields) {
+		err = fmt.Errorf("a quote of %d fields", n)
+	}
+	if err != nil {
+		return err
+	}
+	return dec.DecodeMulti(fields[:n]...)
 }
 
 func (q Quote) limits() error {
-	if err := atMost(bound{"title", len(q.Title), MaxTitle}, bound{"quote", len(q.Text), MaxQuote}); err != nil {
+	if err := atMost(bound{"title", len(q.Title), MaxTitle}, bound{"column", len(q.Column), MaxTitle}, bound{"quote", len(q.Text), MaxQuote}); err != nil {
 		return err
 	}
 	if !(q.From >= 0 && q.From <= q.To && q.To <= len(q.Text)) {
@@ -368,7 +397,7 @@ func (m *Sources) clean() {
 		titles(p.Sources)
 		for _, list := range [][]Quote{p.Quotes, p.Otherwise} {
 			for i := range list {
-				list[i].Title = clean(list[i].Title)
+				list[i].Title, list[i].Column = clean(list[i].Title), clean(list[i].Column)
 			}
 		}
 	}

@@ -105,7 +105,7 @@ export class Answer {
       }
       const bytes = new TextEncoder().encode(c.text), cut = (a, b) => new TextDecoder().decode(bytes.slice(a, b));
       const quote = el("q", {}, cut(0, c.from).replace(bullet, ""), c.to > c.from ? el("mark", {}, cut(c.from, c.to)) : "", cut(c.to));
-      const item = el("li", { class: c.side }, quote, el("small", {}, `${c.title || "a document"}, ${c.side}${c.otherwise ? ", says something else" : c.weight > 0 ? "" : ", near"} `));
+      const item = el("li", { class: c.side }, quote, el("small", {}, `${c.column ? `column ${c.column}, ` : ""}${c.title || "a document"}, ${c.side}${c.otherwise ? ", says something else" : c.weight > 0 ? "" : ", near"} `));
       if (c.side === "device") item.append(this.opener(c, item));
       list.append(item);
     }

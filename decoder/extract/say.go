@@ -131,7 +131,7 @@ func (p passage) listOrCodeAfter(to int, form form) string {
 // quote returns the sentence around a range.
 func (p passage) quote(from, to int) decoder.Quote {
 	begin, end := p.sentence(from, to)
-	return decoder.Quote{Text: p.text[begin:end], From: from - begin, To: to - begin}
+	return decoder.Quote{Text: p.text[begin:end], From: from - begin, To: to - begin, Column: p.columnAt(from, to)}
 }
 
 // quoteAround returns the text of a passage without its title, or as many of its sentences around one as fit.

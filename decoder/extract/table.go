@@ -66,6 +66,18 @@ func (p passage) tableRows() (out []tableRow) {
 	return out
 }
 
+// columnAt returns the name of the column with a range, which is in one cell of a table; else "".
+func (p passage) columnAt(from, to int) string {
+	for _, r := range p.rows {
+		for i, c := range r.cells {
+			if c.from <= from && to <= c.to {
+				return r.names[i]
+			}
+		}
+	}
+	return ""
+}
+
 // cell returns the text of a cell.
 func (p passage) cell(row, column int) string {
 	return p.slice(p.rows[row].cells[column])

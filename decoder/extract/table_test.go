@@ -30,6 +30,18 @@ func TestWithColumnNames(t *testing.T) {
 	}
 }
 
+// The quote of an answer out of one cell names its column; that of another answer names none.
+func TestColumnOfAnswer(t *testing.T) {
+	const table = "Pier | Departs | Fare EUR\nNorth | 7:10 | 4.20\nSouth | 8:40 | 5.10\nDogs go free."
+	p := config(0).passage(passages.Passage{Title: "Ferry", Text: table})
+	for said, want := range map[string]string{"5.10": "Fare EUR", "8:40": "Departs", "South": "Pier", "South | 8:40": "", "Departs": "", "Dogs": ""} {
+		at := p.body + strings.LastIndex(table, said)
+		if got := p.quote(at, at+len(said)).Column; got != want {
+			t.Errorf("%s: column %q, want %q", said, got, want)
+		}
+	}
+}
+
 // Whose answer is a whole row reads what its cells mean, and below it the row as it stands in the document.
 func TestRowAnswer(t *testing.T) {
 	const row = "F07 | The brush does not turn | Remove the hair from the roller"

@@ -164,7 +164,12 @@ func cutAfter(text string, most int) string {
 
 // quoteWithPlace returns a text in quotation marks, and where it stands.
 func quoteWithPlace(text string, c api.Citation) string {
-	return fmt.Sprintf("“%s” – %s", text, cli.Escape(Place(c.Title, c.Side)))
+	if c.Column != "" {
+		text += "” (column: " + Cut(c.Column) + ")"
+	} else {
+		text += "”"
+	}
+	return fmt.Sprintf("“%s – %s", text, cli.Escape(Place(c.Title, c.Side)))
 }
 
 var (

@@ -48,6 +48,15 @@ func TestNearestIsShort(t *testing.T) {
 	}
 }
 
+// A row of a table is shown with the name of the column that answers, which is the document's and cannot command the terminal.
+func TestQuotedColumn(t *testing.T) {
+	c := api.Citation{Title: "Fees", Side: "device", Text: "Learn to row | 135 | 0", From: 15, To: 18, Column: "Fee\x1b[2J EUR", Weight: 1}
+	say, _ := Of(api.Part{Text: "135", Citations: []api.Citation{c}}, 80, strings.ToUpper)
+	if want := "“Learn to row | 135 | 0” (column: " + OneLine(c.Column) + ") – Fees, device"; len(say) != 1 || say[0] != want || strings.Contains(say[0], "\x1b") {
+		t.Errorf("%q, want %q", say, want)
+	}
+}
+
 // A sentence that is long is cut around what answers, at the ends of words.
 func TestQuotedIsCut(t *testing.T) {
 	plain := func(s string) string { return s }

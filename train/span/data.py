@@ -16,7 +16,7 @@ SHORTEST, WINDOW = 4, 200
 PROSE = {"by-sa__wikipedia": 3, "cc0__factbook": 1.5, "cc0__standardebooks": .3, "cc-by__plos": .5, "mit__meetings-qmsum": .6,
          "unlicense__recipes": 4, "cc-by__town-pages": 4, "mit-ogl__uk-gov": 2, "cc0__usgov-guides": 2, "cc-by__guides": 2,
          "apache__sourcegraph-handbook": 2, "cc0__digitalgov": 1.5}
-SETS = {"adversarial-qa": 3, "covid-qa": .5, "dstc9-faq": .3, "fairytaleqa": .8, "medquad": .2, "natural-questions": 2.5,
+SETS = {"adversarial-qa": 3, "asked": 3, "covid-qa": .5, "dstc9-faq": .3, "fairytaleqa": .8, "medquad": .2, "natural-questions": 2.5,
         "natural-questions-lists": 2, "omos-qa": 2, "qamr": .7,
         "qasrl-gs": .1, "quoref": 2, "selqa": 1, "squad-train-part": 3, "squadshifts-new-wiki": 3, "tat-qa": 2, "timeqa": 2, "wiki-tables": 1.5}
 

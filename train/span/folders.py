@@ -1,5 +1,6 @@
 """python3 -m train.span.folders OUT: writes the folders of documents of folders/*.txt as `lab answers --sets OUT/NAME` reads them: documents/ and
-questions.jsonl. python3 -m train.span.folders OUT held: those of folders/held, which training leaves out.
+questions.jsonl. python3 -m train.span.folders OUT held: those of folders/held, which training leaves out. python3 -m train.span.folders OUT
+asked DATA: those of asked/, whose documents are openly licensed prose of DATA/prose/train.
 
 A file has the documents of one invented person, family, firm or club, each below a line "=== FILE NAME", and at its end lines "??? FILE NAME"
 with questions about that document below them, one a line:
@@ -11,16 +12,23 @@ with questions about that document below them, one a line:
 
 Behind " = " stand the accepted answers, as the document spells them; behind " @ " some words of the sentence that says so, where the answer
 stands in several sentences, and for yes and no. Nothing behind "=" means that no document of the folder answers. A line that is wrong (an
-answer that is not in its document, or in several sentences) is refused."""
+answer that is not in its document, or in several sentences) is refused.
+
+In asked/ a document is a line "=== FILE NAME < SOURCE FROM:TO TITLE": the title, an empty line, and these lines of the text that has this
+title in DATA/prose/train/SOURCE.txt.xz. So the questions are ours, and the texts stay where they are."""
+import functools
 import glob
 import json
+import lzma
 import os
 import re
 import sys
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "folders")
+ASKED = os.path.join(os.path.dirname(HERE), "asked")
 SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[A-ZÀ-Þ0-9\"'(])")
 LINE = re.compile(r"(.*?) =(?: (.*))?$")
+OF_PROSE = re.compile(r"^=== (.*) < (\S+) (\d+):(\d+) (.*)$", re.M)
 
 
 def parsed(text):
@@ -36,6 +44,25 @@ def parsed(text):
         elif line.strip():
             questions.append((name, line))
     return {k: "\n".join(v) + "\n" for k, v in documents.items()}, questions
+
+
+@functools.lru_cache(None)
+def prose(data, source):
+    """{title: the lines} of a file of texts with a line "<|endoftext|>" between two."""
+    with lzma.open(f"{data}/prose/train/{source}.txt.xz", "rt", encoding="utf-8") as f:
+        texts = [t.strip("\n").split("\n") for t in f.read().split("<|endoftext|>")]
+    return {t[0].strip(): t for t in texts}
+
+
+def looked_up(text, data):
+    """A file of asked/ with its documents."""
+    def document(m):
+        name, source, begin, end, title = m.groups()
+        lines = prose(data, source).get(title)
+        if lines is None:
+            raise ValueError(f"{source} has no text {title}")
+        return f"=== {name}\n{title}\n\n" + "\n".join(lines[int(begin):int(end)]).strip("\n")
+    return OF_PROSE.sub(document, text)
 
 
 def stands(answer, text):
@@ -87,10 +114,11 @@ def unpacked(text):
     return documents, out
 
 
-def main(out, held=False):
-    for path in sorted(glob.glob(HERE + ("/held/*.txt" if held else "/*.txt"))):
+def main(out, of=HERE, data=None):
+    for path in sorted(glob.glob(of + "/*.txt")):
         with open(path, encoding="utf-8", newline="") as f:
-            documents, questions = unpacked(f.read())
+            text = f.read()
+        documents, questions = unpacked(looked_up(text, data) if data else text)
         folder = os.path.join(out, os.path.basename(path)[:-4])
         os.makedirs(folder + "/documents", exist_ok=True)
         for name, text in documents.items():
@@ -101,6 +129,9 @@ def main(out, held=False):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["held"]):
-        sys.exit("want: python3 -m train.span.folders OUT [held]")
-    main(sys.argv[1], held=len(sys.argv) == 3)
+    if len(sys.argv) == 2 or sys.argv[2:] == ["held"]:
+        main(sys.argv[1], *[HERE + "/held"] * (len(sys.argv) == 3))
+    elif sys.argv[2:3] == ["asked"] and len(sys.argv) == 4:
+        main(sys.argv[1], ASKED, sys.argv[3])
+    else:
+        sys.exit("want: python3 -m train.span.folders OUT [held | asked DATA]")

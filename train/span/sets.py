@@ -6,6 +6,7 @@ Writes DATA/qa/train/NAME.jsonl.xz for each SET, from a folder with the reposito
     natural-questions-lists  data/MultiSpanQA_data/valid.json (haonan-li/MultiSpanQA) and clapnq_dev_unanswerable.jsonl (primeqa/clapnq)
     tat-qa                   tatqa_dataset_*.json (NExTplusplus/TAT-QA)
     wiki-tables              csv/*/*.csv and data/*.tsv (ppasupat/WikiTableQuestions)
+    asked                    prose/train/*: the texts that asked/*.txt asks about (DATA itself)
 
 A question that is in DATA/qa/train already is left out, and so is a passage that shares 13 words in a row with one to judge by: of
 DATA/qa/judge or of --without FILE (SQuAD's form). Only weights come of it: the files stay where they are."""
@@ -18,6 +19,7 @@ import os
 import random
 import re
 
+from . import folders
 from .prepare import passages, rows, runs
 from .words import lower, words
 
@@ -182,7 +184,21 @@ def wiki_tables(folder):
             yield cell(head, body, row, k, random.choice(LOOKED_UP).format(h=head[k].lower(), k=key), f)
 
 
-SETS = {"natural-questions": natural_questions, "natural-questions-lists": natural_lists, "tat-qa": tat_qa, "wiki-tables": wiki_tables}
+def asked(folder):
+    """Our own questions about prose of FOLDER: each document is a passage below its title."""
+    for path in sorted(glob.glob(folders.ASKED + "/*.txt")):
+        with open(path, encoding="utf-8") as f:
+            documents, questions = folders.parsed(folders.looked_up(f.read(), folder))
+        for name, line in questions:
+            x = folders.question(documents, name, line)
+            title, passage = documents[name].rstrip("\n").split("\n\n", 1)
+            at = passage.find(x.get("sentence", ""))
+            if x["kind"] != "yesno" and at >= 0:
+                answers = [a for a in x.get("answers", []) if a in passage]
+                yield item(title, passage, x["question"], answers, (at, at + len(x["sentence"])) if answers else None, doc=title)
+
+
+SETS = {"asked": asked, "natural-questions": natural_questions, "natural-questions-lists": natural_lists, "tat-qa": tat_qa, "wiki-tables": wiki_tables}
 
 
 def fresh(items, known, apart):

@@ -1,4 +1,5 @@
 import glob
+import lzma
 import os
 import tempfile
 import unittest
@@ -51,8 +52,30 @@ class FoldersTest(unittest.TestCase):
             written = len(glob.glob(out + "/*/questions.jsonl"))
             self.assertEqual(written, len(glob.glob(folders.HERE + "/*.txt")))
             self.assertTrue(os.path.exists(out + "/own-1/documents/car.csv"))
-            folders.main(out, held=True)
+            folders.main(out, folders.HERE + "/held")
             self.assertEqual(len(glob.glob(out + "/*/questions.jsonl")), written + len(glob.glob(folders.HERE + "/held/*.txt")))
+
+    def test_asked(self):
+        """A document of prose is its title and some of its lines."""
+        with tempfile.TemporaryDirectory() as d:
+            os.makedirs(d + "/prose/train")
+            with lzma.open(d + "/prose/train/by__pages.txt.xz", "wt") as f:
+                f.write("Sea\n\nIt is salt.\n<|endoftext|>\nInn < Bar\n\nIt opened in 1920.\n\nAnn owns it.\n\nIt burnt down.\n")
+            text = folders.looked_up("=== Inn.txt < by__pages 2:5 Inn < Bar\n??? Inn.txt\nSince when? = 1920\n", d)
+            documents, questions = folders.unpacked(text)
+            self.assertEqual(documents, {"Inn.txt": "Inn < Bar\n\nIt opened in 1920.\n\nAnn owns it.\n"})
+            self.assertEqual(questions[0]["sentence"], "It opened in 1920.")
+            with self.assertRaisesRegex(ValueError, "by__pages has no text Tavern"):
+                folders.looked_up("=== Inn.txt < by__pages 2:5 Tavern", d)
+
+    def test_asked_files(self):
+        """Every line of asked/ is a question about a document of its file."""
+        for path in glob.glob(folders.ASKED + "/*.txt"):
+            with open(path, encoding="utf-8") as f:
+                text = f.read()
+            _, questions = folders.parsed(text)
+            names = {m[1] for m in folders.OF_PROSE.finditer(text)}
+            self.assertTrue(questions and all(name in names and folders.LINE.match(line) for name, line in questions), path)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,8 @@ a.add_argument("--still", type=int, default=0, help="so many of the first blocks
 a.add_argument("--rate", type=float, default=.001)
 a.add_argument("--mix", default="cloze=.08,sets=.45,layouts=.32,notes=.15")
 a.add_argument("--races", type=float, default=0, help="the share of the batches that are races (race.py)")
-a.add_argument("--searched", default="", help="a file that lab answers --found printed: questions with the passages found for them, for races")
+a.add_argument("--searched", default="", help="files that lab answers --found printed: questions with the passages found for them, for races: FILE,FILE=TIMES; TIMES weighs a file's sets")
+a.add_argument("--passages", type=int, default=searched.PASSAGES, help="of a question of --searched in a race at most")
 a.add_argument("--searched-share", type=float, default=.5, help="of the races")
 a.add_argument("--decay", type=float, default=0, help="the last share of the time in which the rates fall to 0")
 a.add_argument("--steps", type=int, default=0)
@@ -99,8 +100,8 @@ def batches(v, found):
     sets = [x.__self__ for _, x in found if isinstance(getattr(x, "__self__", None), data.Questions)]
     races = [(.45, race.Sets(x).race) for x in sets] + [(.37, lambda: race.of_pages(v)), (.18, lambda: race.of_notes(v))]
     if o.searched:
-        with open(o.searched, encoding="utf-8") as f:
-            races = [(w * (1 - o.searched_share), r) for w, r in races] + [(o.searched_share, searched.Searched(v, f).race)]
+        folders = searched.Searched(v, *searched.lines_of(o.searched), most=o.passages)
+        races = [(w * (1 - o.searched_share), r) for w, r in races] + [(o.searched_share, folders.race)]
     while True:
         yield race.batch(v, races, o.tokens) if random.random() < o.races else next(plain)
 

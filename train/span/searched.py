@@ -62,13 +62,24 @@ def right_spans(p, text, parts):
     return out
 
 
-class Searched:
-    """Questions with their passages; of each set as many are drawn as the square root of its size."""
+def lines_of(names):
+    """The lines of files "FILE,FILE=TIMES", and the weight of each: TIMES, or 1."""
+    lines, times = [], []
+    for name in names.split(","):
+        name, _, often = name.partition("=")
+        with open(name, encoding="utf-8") as f:
+            lines += f
+        times += [float(often or 1)] * (len(lines) - len(times))
+    return lines, times
 
-    def __init__(self, v, lines):
-        self.v, self.rows, self.parsed = v, [json.loads(x) for x in lines], {}
+
+class Searched:
+    """Questions with their passages: at most most in a race. A set is drawn as the square root of its size, times the weight of its lines."""
+
+    def __init__(self, v, lines, times=None, most=PASSAGES):
+        self.v, self.rows, self.parsed, self.most = v, [json.loads(x) for x in lines], {}, most
         count = collections.Counter(x["set"] for x in self.rows)
-        self.weights = [count[x["set"]] ** -.5 for x in self.rows]
+        self.weights = [count[x["set"]] ** -.5 * t for x, t in zip(self.rows, times or [1] * len(self.rows))]
 
     def passages(self, k):
         """[(Text, its right spans or None)] of question k."""
@@ -87,6 +98,6 @@ class Searched:
             return None
         raced = [] if not right or sure and random.random() < UNANSWERED else [random.choice(right)]
         pool = wrong[:FIRST] if random.random() < .5 else wrong
-        raced += random.sample(pool, min(len(pool), PASSAGES - len(raced)))
+        raced += random.sample(pool, min(len(pool), self.most - len(raced)))
         question = analyse(self.v, data.typed(x["question"]) if random.random() < .5 else x["question"], MAX_QUESTION)
         return [Item(p, [(question, spans)]) for p, spans in raced] if len(raced) > 1 else None

@@ -1,5 +1,6 @@
 import json
 import random
+import tempfile
 import unittest
 
 try:
@@ -50,6 +51,18 @@ class SearchedTest(unittest.TestCase):
         self.assertEqual(set(counts[True]), {0})
         self.assertEqual(set(counts[False]), {0, 1})
         self.assertGreater(sum(counts[False]), .7 * len(counts[False]))
+        few = searched.Searched(KNOWN, lines, most=3)
+        self.assertLessEqual(max(len(r) for r in (few.race() for _ in range(50)) if r), 3)
+
+    def test_files(self):
+        """A file's sets are drawn as often as is said behind its name."""
+        with tempfile.TemporaryDirectory() as d:
+            for name, n in (("a", 4), ("b", 1)):
+                with open(d + "/" + name, "w") as f:
+                    f.writelines(json.dumps(dict(set=name, question=str(i), parts=[], passages=[])) + "\n" for i in range(n))
+            s = searched.Searched(KNOWN, *searched.lines_of(f"{d}/a,{d}/b=8"))
+            self.assertEqual([x["set"] for x in s.rows], list("aaaab"))
+            self.assertEqual(s.weights, [.5, .5, .5, .5, 8])
 
 
 if __name__ == "__main__":

@@ -128,7 +128,9 @@ func (t *talking) answer(line string) error {
 	fmt.Fprintln(t.app.Out)
 	t.read = append(tokens, written...)
 	t.read = t.read[:min(len(t.read), t.seq.Len())] // an answer's last token is not read yet
-	t.said = append(said, t.message("assistant", text))
+	if text != "" {
+		t.said = append(said, t.message("assistant", text))
+	}
 	if err != nil && ctx.Err() != nil && t.app.Err() == nil {
 		t.app.Remark("%s", t.app.Faint("(the answer was stopped)"))
 		return nil

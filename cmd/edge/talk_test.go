@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -79,6 +80,25 @@ func TestTalkThatIsTooLong(t *testing.T) {
 	}
 	if err := c.answer("Again"); err != nil {
 		t.Error(err)
+	}
+}
+
+// What was stopped before its first word is not part of the conversation, which goes on.
+func TestTalkThatIsStopped(t *testing.T) {
+	c := newTalk(t, "llama", 512)
+	if err := c.answer("Hello"); err != nil {
+		t.Fatal(err)
+	}
+	going := c.app.Context
+	stopped, cancel := context.WithCancel(going)
+	cancel()
+	c.app.Context = stopped
+	if err := c.answer("Again"); err == nil || len(c.said) != 2 {
+		t.Errorf("%v, %d texts", err, len(c.said))
+	}
+	c.app.Context = going
+	if err := c.answer("Once more"); err != nil || len(c.said) != 4 || c.said[2].Content != "Once more" {
+		t.Error(err, c.said)
 	}
 }
 

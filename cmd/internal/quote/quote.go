@@ -162,14 +162,13 @@ func cutAfter(text string, most int) string {
 	return text[:at] + "…"
 }
 
-// quoteWithPlace returns a text in quotation marks, and where it stands.
+// quoteWithPlace returns a text in quotation marks, the column of a table that answers, and where the text stands.
 func quoteWithPlace(text string, c api.Citation) string {
+	column := ""
 	if c.Column != "" {
-		text += "” (column: " + Cut(c.Column) + ")"
-	} else {
-		text += "”"
+		column = " (column: " + Cut(c.Column) + ")"
 	}
-	return fmt.Sprintf("“%s – %s", text, cli.Escape(Place(c.Title, c.Side)))
+	return fmt.Sprintf("“%s”%s – %s", text, column, cli.Escape(Place(c.Title, c.Side)))
 }
 
 var (

@@ -219,6 +219,17 @@ func PrefixOf(tokens []Token) Prefix {
 	return p
 }
 
+// CommonPrefix returns how many tokens a and b begin with in common.
+func CommonPrefix(a, b []Token) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}
+
 // AnyVersion is the Version of a hedge: a draft in case the answer continues differently than its side
 // expects. Its Prefix says how. It is valid after that Prefix, whatever was rejected before.
 const AnyVersion = math.MaxUint32

@@ -41,7 +41,7 @@ func (m *Machine) plan() {
 		d, _ := m.own.At(i)
 		want = append(want, d.Token)
 	}
-	keep := commonPrefix(m.kv, want)
+	keep := tandem.CommonPrefix(m.kv, want)
 	if keep == len(want) && keep > 0 {
 		keep-- // a pass must feed at least one token
 	}
@@ -69,16 +69,6 @@ func (m *Machine) Slack() time.Duration {
 	}
 	each := m.estimates.decode[m.cfg.Self.Other()].Value * float64(time.Second)
 	return max(0, time.Duration(float64(lead)*each)-m.estimates.rtt)
-}
-
-func commonPrefix(a, b []tandem.Token) int {
-	n := min(len(a), len(b))
-	for i := range n {
-		if a[i] != b[i] {
-			return i
-		}
-	}
-	return n
 }
 
 // decoded takes the decoder's distributions.

@@ -134,32 +134,40 @@ type exchange struct {
 
 // run answers questions until there are no more.
 func (t *conversation) run(read func() (string, error)) error {
+	if err := takeInputs(t.app, read, "Ctrl-D or /exit ends the chat.", t.take, t.complain); err != nil {
+		return err
+	}
+	return t.end()
+}
+
+// takeInputs reads inputs and has each taken, until there are no more or take returns io.EOF. It complains of one that cannot be
+// taken, and goes on. ending says how to end, for who presses Ctrl-C.
+func takeInputs(a *cli.App, read func() (string, error), ending string, take func(string) error, complain func(line string, err error) error) error {
 	for {
 		line, err := read()
 		switch {
 		case errors.Is(err, prompt.ErrCleared):
 			if line == "" {
-				t.app.Remark("Ctrl-D or /exit ends the chat.")
+				a.Remark("%s", ending)
 			}
 			continue
 		case errors.Is(err, io.EOF):
-			return t.end()
+			return nil
 		case errors.Is(err, prompt.ErrLong):
-			if err := t.complain("", err); err != nil {
-				return err
-			}
-			continue
+			line = ""
 		case err != nil:
 			return err
+		default:
+			line = unquote(line)
+			err = take(line)
 		}
-		err = t.take(unquote(line))
 		switch {
 		case errors.Is(err, io.EOF):
-			return t.end()
-		case t.app.Err() != nil:
-			return errors.Join(err, t.app.Err())
+			return nil
+		case a.Err() != nil:
+			return errors.Join(err, a.Err())
 		case err != nil:
-			if err := t.complain(unquote(line), err); err != nil {
+			if err := complain(line, err); err != nil {
 				return err
 			}
 		}

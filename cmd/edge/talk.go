@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -56,28 +55,10 @@ func (c *runCmd) converse(a *cli.App, m *model.Model, device *phone.Device, samp
 	}
 	a.Remark("%s", a.Faint("Type a prompt. /help lists commands, Ctrl-D ends."))
 	t := &talking{runCmd: c, app: a, model: m, device: device, sampling: sampling, seq: m.NewSeqWith(adapter)}
-	for {
-		line, err := next()
-		switch {
-		case errors.Is(err, prompt.ErrCleared):
-			if line == "" {
-				a.Remark("Ctrl-D or /bye ends the conversation.")
-			}
-			continue
-		case errors.Is(err, io.EOF):
-			return nil
-		case err == nil:
-			err = t.take(unquote(line))
-		}
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case a.Err() != nil:
-			return errors.Join(err, a.Err())
-		case err != nil:
-			fmt.Fprintf(a.Aside, "%s: %s\n", a.Program, cli.EscapeLines(err.Error()))
-		}
-	}
+	return takeInputs(a, next, "Ctrl-D or /bye ends the conversation.", t.take, func(_ string, err error) error {
+		_, err = fmt.Fprintf(a.Aside, "%s: %s\n", a.Program, cli.EscapeLines(err.Error()))
+		return err
+	})
 }
 
 // take carries out a command or answers a prompt. It returns io.EOF to end the conversation.
@@ -114,7 +95,7 @@ func (t *talking) answer(line string) error {
 	if err != nil {
 		return err
 	}
-	same := commonLength(t.read, tokens[:len(tokens)-1])
+	same := tandem.CommonPrefix(t.read, tokens[:len(tokens)-1])
 	t.seq.Truncate(same)
 	same = min(same, t.seq.Len()) // a model with a window may have to read all again
 	spec, err := t.speculator(t.app, t.model)
@@ -166,13 +147,4 @@ func (t *talking) fitting(said []chat.Message) ([]chat.Message, []tandem.Token, 
 		}
 		said = said[2:]
 	}
-}
-
-// commonLength returns how many tokens a and b begin with in common.
-func commonLength(a, b []tandem.Token) int {
-	n := 0
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
-	}
-	return n
 }

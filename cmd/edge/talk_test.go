@@ -35,7 +35,7 @@ func newTalk(t *testing.T, arch string, context int) *talking {
 	return &talking{runCmd: c, app: a, model: m, device: &phone.Device{}, sampling: sample.Params{Sampling: tandem.Sampling{Temperature: 1, TopP: 1, RepeatPenalty: 1}, Seed: 5}, seq: m.NewSeq()}
 }
 
-// An answer in a conversation is the one that a model gives which reads the whole conversation anew, also where the model has
+// An answer in a conversation is the one that a model gives which reads the whole conversation again, also where the model has
 // windows. What it has read before is not read again where the model can keep it.
 func TestTalkReadsOn(t *testing.T) {
 	for _, arch := range []string{"llama", "gemma3"} {

@@ -338,6 +338,26 @@ func TestDenyingLead(t *testing.T) {
 	}
 }
 
+// An item that goes on with a sentence above its list is said with that sentence.
+func TestUnfinishedLead(t *testing.T) {
+	for _, c := range []struct{ text, span, want string }{
+		{"A device dials again. It also moves, as soon as another is ready, when the server there\n- is full;\n- is told to end: it waits.", "told",
+			"It also moves, as soon as another is ready, when the server there is told to end: it waits."},
+		{"Tickets are refunded if:\n- the show is cancelled\n- you are ill", "ill", "Tickets are refunded if: you are ill"},
+		{"Tickets are refunded if:\n- the show is cancelled. Ask Ann.\n- you are ill", "Ask", "Ask Ann."},
+		{"Tickets are refunded in these cases:\n- the show is cancelled", "show", "the show is cancelled"},
+		{"Tickets are refunded if asked for.\n- the show is cancelled", "show", "the show is cancelled"},
+		{"When tickets are refunded\n- The show is cancelled", "show", "The show is cancelled"},
+		{"Things to do before winter\n- clean the gutters", "gutters", "clean the gutters"},
+		{"For the picnic\n- bread and cheese", "bread", "bread and cheese"},
+	} {
+		p := config(0).passage(passages.Passage{Title: "Notes", Text: c.text})
+		if got, _ := p.say(find(p, c.span), formSentence); got != c.want {
+			t.Errorf("%s: %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
 // The text above a day does not go on with it.
 func TestCutAtDay(t *testing.T) {
 	p := config(0).passage(passages.Passage{Title: "Diary", Text: "30 April\nThe mill has moved.\n\nIt is new.\n\n12 May\nThe dog is ill."})

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"tandem/decoder"
 	"tandem/internal/lazyregexp"
@@ -46,12 +48,48 @@ func (p passage) listed(from, to int) bool {
 
 // saySentences returns what an answer says with some sentences, on one line.
 func (p passage) saySentences(begin, end int) string {
-	return p.denyingLead(begin) + p.antecedent(begin) + unmarked(p.withColumnNames(begin, end))
+	return cmp.Or(p.denyingLead(begin), p.unfinishedLead(begin)) + p.antecedent(begin) + unmarked(p.withColumnNames(begin, end))
 }
 
 // denyingLead returns the line above the list that an item belongs to, with a colon, if the list is of what is not so:
 // "Do not take it: " before "with grapefruit juice".
 func (p passage) denyingLead(at int) string {
+	lead := strings.TrimRight(p.leadOf(at), ":")
+	if len(lead) > longestAntecedent || strings.ContainsAny(lead, ".!?()") || !deniesAll.MatchString(lead) {
+		return ""
+	}
+	return lead + ": "
+}
+
+// unfinishedLead returns the sentence above a list if the item at an offset goes on with it: "Tickets are refunded if "
+// before "the show is cancelled". Its last word says so, or its length: no heading is so long.
+func (p passage) unfinishedLead(at int) string {
+	item := p.text[p.lineStart(at):]
+	mark := len(listItem.FindString(item))
+	next, _ := utf8.DecodeRuneInString(item[mark:])
+	if at > p.lineStart(at)+mark || !unicode.IsLower(next) {
+		return ""
+	}
+	said := sentences.Split(p.leadOf(at))
+	if len(said) == 0 {
+		return ""
+	}
+	lead := said[len(said)-1]
+	all := strings.Fields(lead)
+	last, colon := strings.CutSuffix(strings.ToLower(all[len(all)-1]), ":")
+	goesOn := words.Function(last) || !colon && len(all) > longestHeading && !strings.ContainsAny(last, ".;!?)")
+	if !goesOn || len(all) < shortestLead || len(lead) > longestAntecedent {
+		return ""
+	}
+	return lead + " "
+}
+
+// shortestLead is the length of the shortest line that its list goes on with, in words.
+const shortestLead = 4
+
+// leadOf returns the line above the list that the item at an offset belongs to, or the heading if the list's beginning
+// is in the passage before; nothing if there is no such item.
+func (p passage) leadOf(at int) string {
 	begin := p.lineStart(at)
 	if begin < p.body || !p.isItem(begin) {
 		return ""
@@ -60,15 +98,11 @@ func (p passage) denyingLead(at int) string {
 		begin = p.lineStart(begin - 1)
 	}
 	lead := p.text[begin:p.lineEnd(begin)]
-	if p.isItem(begin) { // the list's beginning is in the passage before
+	if p.isItem(begin) {
 		title := p.title()
 		lead = title[strings.LastIndex(title, ": ")+1:]
 	}
-	lead = strings.TrimRight(strings.TrimSpace(lead), ":")
-	if len(lead) > longestAntecedent || strings.ContainsAny(lead, ".!?()") || !deniesAll.MatchString(lead) {
-		return ""
-	}
-	return lead + ": "
+	return strings.TrimSpace(lead)
 }
 
 // deniesAll matches the line above a list of what is not so: "Please do not take it", "What is not covered".

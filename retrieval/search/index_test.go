@@ -170,6 +170,10 @@ func TestRemove(t *testing.T) {
 	}
 	finds(t, x, "walnut", "three.txt")
 	expect(t, add(t, x, filepath.Join(docs, "a", "one.txt")), "+1 ~0 -0 =0")
+	if r, _ = x.Refresh(t.Context(), nil); len(r.Skipped) != 1 {
+		t.Errorf("one file of a removed folder was added, and the other is indexed, too: %+v", r)
+	}
+	finds(t, x, "walnut", "one.txt", "three.txt")
 	add(t, x, docs) // adding a folder adds what was removed below it
 	finds(t, x, "walnut", "one.txt", "two.txt", "three.txt")
 	if _, err := x.Remove(t.Context(), filepath.Join(docs, "nothing")); !errors.Is(err, ErrNotIndexed) {

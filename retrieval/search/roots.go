@@ -12,7 +12,8 @@ type rootSet struct {
 
 var rootsKey = []byte("tandem.roots")
 
-// add adds a root. A root that the walk of another one reaches is left out; a root replaces those that its own walk reaches.
+// add adds a root. A root that the walk of another one reaches is left out, unless it is below what was removed by hand;
+// a root replaces those that its own walk reaches.
 func (s rootSet) add(path string, sep string) rootSet {
 	under := func(p, q string) bool { return within(p, q, sep) }
 	out := rootSet{}
@@ -27,8 +28,12 @@ func (s rootSet) add(path string, sep string) rootSet {
 		out.Roots = append(out.Roots, path)
 	}
 	for _, e := range s.Excluded {
-		if !under(e, path) && !under(path, e) {
-			out.Excluded = append(out.Excluded, e)
+		if under(e, path) {
+			continue
+		}
+		out.Excluded = append(out.Excluded, e)
+		if covered && under(path, e) { // it alone comes back
+			out.Roots, covered = append(out.Roots, path), false
 		}
 	}
 	slices.Sort(out.Roots)
@@ -63,7 +68,9 @@ func (s rootSet) ownsBelow(dir, path, sep string) bool {
 	})
 }
 
-// excludes reports whether path was removed by hand.
+// excludes reports whether path was removed by hand, and neither it nor a folder above it was added again.
 func (s rootSet) excludes(path, sep string) bool {
-	return slices.ContainsFunc(s.Excluded, func(e string) bool { return within(path, e, sep) })
+	return slices.ContainsFunc(s.Excluded, func(e string) bool {
+		return within(path, e, sep) && !slices.ContainsFunc(s.Roots, func(r string) bool { return within(r, e, sep) && within(path, r, sep) })
+	})
 }

@@ -107,11 +107,11 @@ func (p passage) numberBehind(name, others []string, value *lazyregexp.Regexp) (
 			line = "" // columns say more than the next number
 		}
 		for _, at := range placesOf(name, line) {
-			m := value.FindStringSubmatchIndex(line[at.to:])
-			if m == nil {
+			said := quantityOf(line[at.to:], others, value)
+			if said == "" {
 				continue
 			}
-			n, unit, number := numberIn(line[at.to+m[2] : at.to+m[3]])
+			n, unit, number := numberIn(said)
 			switch shared := words.Shared(others, words.Content(line)); {
 			case !number || shared < most:
 			case shared == most: // two numbers
@@ -122,6 +122,41 @@ func (p passage) numberBehind(name, others []string, value *lazyregexp.Regexp) (
 		}
 	}
 	return out, ok
+}
+
+// quantityOf returns the number, with its unit, that the text behind a name gives: of what the question counts, or the
+// only one of the clause. Of "plays at 9:00 for 40 minutes" neither is known to be meant.
+func quantityOf(behind string, counted []string, value *lazyregexp.Regexp) string {
+	m := value.FindStringSubmatch(behind)
+	if m == nil || value != quantityBehind {
+		return strings.Join(m[min(1, len(m)):], "")
+	}
+	for _, n := range numberOf.FindAllString(upTo(sentenceEnd, behind), -1) {
+		if words.Shared(counted, words.Content(n)) > 0 {
+			return n
+		}
+	}
+	if len(numberOf.FindAllString(upTo(clauseStop, behind), 2)) > 1 {
+		return ""
+	}
+	return m[1]
+}
+
+var (
+	// numberOf matches a number with its unit, or with what it counts: "4 nights".
+	numberOf = lazyregexp.New(`\d[\d.,]*(?: ?[\pL%²³/]+)?`)
+	// sentenceEnd matches the end of a sentence.
+	sentenceEnd = lazyregexp.New(`[.!?;](?: |$)`)
+	// clauseStop matches the end of a clause or a sentence.
+	clauseStop = lazyregexp.New(`[.!?;,](?: |$)`)
+)
+
+// upTo returns a text up to the first match.
+func upTo(end *lazyregexp.Regexp, text string) string {
+	if at := end.FindStringIndex(text); at != nil {
+		return text[:at[0]]
+	}
+	return text
 }
 
 // placesOf returns where the words of a name stand one after the other in a line, with up to three bytes between them.

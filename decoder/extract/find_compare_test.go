@@ -25,6 +25,12 @@ func TestOneOfTwo(t *testing.T) {
 		{honey, "Which hive gave more honey, Gudrun or Rosa?", ""},
 		{table, "What is more expensive, the boat tour or the rope garden at night?", ""},
 		{table, "What is cheaper, the boat tour or the rope garden?", ""}, // two rows
+		{"Lake Aur is 3 km from the town and 40 m deep. Lake Bor is 9 km from the town and 12 m deep.", "Which is deeper, Lake Aur or Lake Bor?", ""},
+		{"Ada played 12 games and scored 3 goals. Bruno played 5 games and scored 9 goals.", "Who scored more goals, Ada or Bruno?", "Bruno"},
+		{"Ada played 12 games and scored 3 goals. Bruno played 5 games and scored 9 goals.", "Who played fewer games, Ada or Bruno?", "Bruno"},
+		{"Ada: 12 games, 3 goals\nBruno: 5 games, 9 goals", "Who scored more goals, Ada or Bruno?", "Bruno"},
+		{"The morning walk at 9:00 is 4 km. The evening walk at 6:30 is 7 km.", "Which is longer, the morning walk or the evening walk?", ""},
+		{"The morning walk is 4 km. The evening walk is 7 km.", "Which is longer, the morning walk or the evening walk?", "evening walk"},
 		{"Finch: 0.125 kg\nThrush: 0.2 kg", "Which is heavier, the finch or the thrush?", "Thrush"},
 		{"Ärmel: 14 €\nCafé: 17 €", "Which is cheaper, the Ärmel or the Café?", "Ärmel"},
 		{"Ärmel: 14 €\nBärmel: 9 €\nCafé: 12 €", "Which is cheaper, the Ärmel or the Café?", "Café"},

@@ -17,6 +17,9 @@ var (
 	lifeDates = lazyregexp.New(`(\p{Lu}[^()\n.;:]*?) ?\([^()]*?((?:\d{1,2}\.? \pL+,? |\pL+ \d{1,2}, )?\d{3,4}) ?[–—-] ?((?:\d{1,2}\.? \pL+,? |\pL+ \d{1,2}, )?\d{3,4})\)`)
 )
 
+// nameAtEnd matches the name at the end of what stands before brackets: "Ada King, Countess of Lovelace".
+var nameAtEnd = lazyregexp.New(`(?:\p{Lu}[\pL\pM'’-]*,? (?:(?:of|the|de|del|della|di|da|du|des|la|le|von|vom|van|zu|der|den) )*)*\p{Lu}[\pL\pM'’-]*$`)
+
 // birthOrDeath returns the date of a person's birth or death from the brackets after the name, where a question asks
 // for one: no sentence says there which date is which.
 func (p passage) birthOrDeath(q query) (from, to int, ok bool) {
@@ -29,8 +32,8 @@ func (p passage) birthOrDeath(q query) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	for _, m := range lifeDates.FindAllStringSubmatchIndex(p.text[p.body:], -1) {
-		name := words.Content(p.text[p.body+m[2] : p.body+m[3]])
-		if !words.HasAll(name, wanted) {
+		name := words.Content(nameAtEnd.FindString(p.text[p.body+m[2] : p.body+m[3]]))
+		if !words.HasAll(name, wanted) || !words.Has(wanted, name[len(name)-1]) { // the dates of Ada Lovelace's museum are not hers
 			continue
 		}
 		if birth {

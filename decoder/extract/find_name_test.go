@@ -28,6 +28,22 @@ func TestBirthOrDeath(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.question, got, c.want)
 		}
 	}
+	for _, c := range []struct{ text, question, want string }{
+		{"Lena Brandt died in 1899. Karl, son of Lena Brandt and Otto Falk (1844–1910), was a smith.", "When did Lena Brandt die?", ""},
+		{"Karl, son of Lena Brandt and Otto Falk (1844–1910), was a smith.", "When did Otto Falk die?", "1910"},
+		{"Ada Holm married the painter Emil Voss (1901–1980).", "When was Ada Holm born?", ""},
+		{"The Ada Holm Museum (1950–1990) was in Leith.", "When was Ada Holm born?", ""},
+		{"Ada King, Countess of Lovelace (1815–1852), wrote it.", "When was Ada Lovelace born?", "1815"},
+	} {
+		p := config(0).passage(passages.Passage{Title: "People", Text: c.text})
+		got := ""
+		if from, to, ok := p.birthOrDeath(queryOf(c.question)); ok {
+			got = p.text[from:to]
+		}
+		if got != c.want {
+			t.Errorf("%s %s: %q, want %q", c.text, c.question, got, c.want)
+		}
+	}
 	d := open(t, config(0), "When did Agnes Oldenhuis die?", []passages.Passage{{Title: "Clocks", Text: text}})
 	if got := answer(t, aggregator.Rule{Greedy: true}, d); got != "21 March 1858" {
 		t.Errorf("%q, want 21 March 1858", got)

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"slices"
+	"strings"
 
 	"tandem/internal/lazyregexp"
 	"tandem/internal/words"
@@ -15,6 +16,9 @@ func (p passage) codeThatOpens(q query) (from, to int, ok bool) {
 	}
 	wanted := excluding(q.words, namesCode)
 	title := words.Content(p.title())
+	if slices.ContainsFunc(title, func(w string) bool { return headsAmounts[w] }) {
+		return 0, 0, false
+	}
 	for begin := p.body; begin < len(p.text); {
 		end := len(p.text)
 		next := end
@@ -22,6 +26,9 @@ func (p passage) codeThatOpens(q query) (from, to int, ok bool) {
 			end, next = begin+cut[0], begin+cut[1]
 		}
 		piece := p.text[begin:end]
+		if fewDigits.MatchString(piece) || onlyWord.MatchString(piece) && headsAmounts[strings.ToLower(onlyWord.FindStringSubmatch(piece)[1])] {
+			return 0, 0, false // numbers are amounts here
+		}
 		if m := endsInCode.FindStringSubmatchIndex(piece); m != nil && !ofOtherNumber.MatchString(piece) {
 			name := words.Content(piece[m[2]:m[3]])
 			if slices.ContainsFunc(name, func(w string) bool { return locked[w] }) && !aYear.MatchString(piece[m[4]:m[5]]) &&
@@ -42,6 +49,15 @@ var namesCode = words.Set("code pin combination number")
 
 // endsInCode matches a note that ends with a code of digits: "shed padlock 7731".
 var endsInCode = lazyregexp.New(`^(.*\pL)[ :=]+(\d{3,8})\W*$`)
+
+// fewDigits matches a note that ends with a number that is too short for a code: "lamp 80".
+var fewDigits = lazyregexp.New(`^[^\d\n]*\pL[ :=]+\d{1,2}\W*$`)
+
+// onlyWord matches a heading of one word, or of one with "list": "Shopping list".
+var onlyWord = lazyregexp.New(`(?i)^\W*(\pL+)(?: list)?\W*$`)
+
+// headsAmounts has the words of headings above lists of amounts: "Budget".
+var headsAmounts = words.Set("shopping budget costs cost price prices expense expenses spending invoice quote estimate stock inventory quantities")
 
 // ofOtherNumber matches a note whose number is no code: "locker no. 7731".
 var ofOtherNumber = lazyregexp.New(`(?i)\b(?:no|nr|number|tel|phone|mobile|reading|model|serial|room|year|since|from|until)\b`)

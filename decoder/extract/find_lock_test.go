@@ -36,6 +36,16 @@ func TestCodeThatOpens(t *testing.T) {
 			t.Errorf("%s %q, want %q", question, got, want)
 		}
 	}
+	for _, c := range []struct{ title, text string }{
+		{"Budget", "bike lock 350\nhelmet 120"},
+		{"Notes", "Shopping\n- bike lock 350\n- helmet 120"},
+		{"Notes", "- bike lock 350\n- lamp 80"},
+	} {
+		amounts := config(0).passage(passages.Passage{Title: c.title, Text: c.text})
+		if from, to, ok := amounts.codeThatOpens(queryOf("What is the code of the bike lock?")); ok {
+			t.Errorf("%s, %s: %s is an amount", c.title, c.text, amounts.text[from:to])
+		}
+	}
 	twice := config(0).passage(passages.Passage{Title: "Notes", Text: "shed padlock 7731\nshed padlock 7732"})
 	if _, _, ok := twice.codeThatOpens(queryOf("What's the code for the shed padlock?")); ok {
 		t.Error("one of two codes")

@@ -46,9 +46,22 @@ func opposed(question string) (out [][2]*lazyregexp.Regexp) {
 	return out
 }
 
+// homonyms matches words that look like one of a pair but name a place: "close to the gate", "the west end".
+var homonyms = lazyregexp.New(`(?i)\bclose (?:to|by)\b|\b(?:far|other|upper|lower|top|bottom|front|back|rear|(?:north|south|east|west)(?:ern)?) ends?\b`)
+
+// ends matches a question for the end of something: "when does it close?".
+var ends = lazyregexp.New(`(?i)` + apart(`clos(?:e|es|ed|ing)|shuts?|end(?:s|ed|ing)?|finish(?:es|ed|ing)?`))
+
+// aBound matches what says of a time that something ends then: "until".
+var aBound = lazyregexp.New(`(?i)` + apart(`until|till|bis|jusqu['’]\pL+|hasta`))
+
 // saysOpposite reports whether a sentence, with what stands above it, has the opposite of a word of the question,
-// and neither that word nor a range.
+// and neither that word, nor a range, nor "until" where the question is for an end.
 func (w wants) saysOpposite(text string) bool {
+	if len(w.opposed) == 0 || ends.MatchString(w.question) && aBound.MatchString(text) {
+		return false
+	}
+	text = homonyms.ReplaceAllString(text, "")
 	for _, o := range w.opposed {
 		if o[1].MatchString(text) && !o[0].MatchString(text) && !aRange.MatchString(text) {
 			return true

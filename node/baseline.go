@@ -101,10 +101,22 @@ func (d *Device) fetchPassages(a *deviceAnswer, q Question, s tandem.Settings) (
 	return f, up.exchange.Send(transport.End{Reason: "fetched"})
 }
 
+// receivePast receives the next message that is no news of the cloud's places: the question waits for one.
+func receivePast(ctx context.Context, exchange exchange) (transport.Message, error) {
+	for {
+		m, err := exchange.Receive(ctx)
+		switch m.(type) {
+		case transport.Busy, transport.Leaving:
+			continue
+		}
+		return m, err
+	}
+}
+
 // receive receives a message that must be an M.
 func receive[M transport.Message](ctx context.Context, exchange exchange) (M, error) {
 	var want M
-	m, err := exchange.Receive(ctx)
+	m, err := receivePast(ctx, exchange)
 	if err != nil {
 		return want, errors.Join(ErrNoCloud, err)
 	}
@@ -188,7 +200,7 @@ func receiveAnswer(ctx context.Context, exchange exchange, cfg pair.Config, answ
 	var drafts []tandem.Draft
 	prefix := tandem.NoPrefix
 	for {
-		m, err := exchange.Receive(ctx)
+		m, err := receivePast(ctx, exchange)
 		if err != nil {
 			return nil, errors.Join(ErrNoCloud, err)
 		}

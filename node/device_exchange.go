@@ -319,6 +319,9 @@ func pairEvent(m transport.Message) pair.Event {
 func (a *deviceAnswer) handleMessage(m transport.Message) {
 	switch m := m.(type) {
 	case transport.Busy:
+		if a.joined { // overtaken by Ready: it has a place
+			return
+		}
 		if a.answer.Waited == 0 {
 			a.log.Info("the cloud is busy", "before", m.Before, "about", m.About)
 		}

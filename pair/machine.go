@@ -44,7 +44,7 @@ type Machine struct {
 
 	own, peer *queue.Drafts  // both start at step len(answer)
 	targets   *queue.Targets // from the side that aggregates
-	early     *queue.Early   // on the cloud: drafts that overtook their PeerSync
+	early     *queue.Early   // drafts of an epoch that has not begun here: on the device, the cloud's of the first one
 
 	kv      []tandem.Token // tokens that are certain to be in the decoder's KV cache
 	running decode         // the Decode in progress, if its ID is not 0

@@ -214,8 +214,8 @@ func (q *Targets) Len() int { return q.n }
 // Reset empties the queue; the next target is for base.
 func (q *Targets) Reset(base tandem.Step) { q.reset(base) }
 
-// Early holds drafts that arrived ahead of their epoch's beginning: a datagram overtakes the stream that
-// announces the epoch. Only the latest epoch seen is kept.
+// Early holds drafts of an epoch that has not begun on this side: those that the cloud sends before the device has joined,
+// and those that overtake the message that begins the epoch, where the order is not kept. Only the latest epoch seen is kept.
 type Early struct {
 	limit int
 	epoch uint32

@@ -145,7 +145,7 @@ func (f *Forecast) gain() (tokens float64) {
 }
 
 // plan chooses which nodes of a tree to verify and which get forecasts, within the given number of rows, the token before the
-// tree included. chances are the probabilities of the likeliest nodes, descending; a node is verified with all before it.
+// tree included. nodes are those to verify, a node with all before it; after are those behind which forecasts stand, -1 for the text.
 func (f *Forecast) plan(t *Tree, rows int) (nodes []int, after []int) {
 	m := f.depth()
 	if f.Branches != nil {

@@ -176,8 +176,8 @@ func (s *session) newDevice(documents node.Searcher) *node.Device {
 	if s.own.sample {
 		d.Local.Mark = indexcmd.SampleMark
 	}
-	if d.Require {
-		d.Patience.Busy = time.Minute
+	if d.Require { // nothing else can answer, so a slow cloud is better than none
+		d.Patience.Busy, d.Patience.Slow, d.Patience.Pace = time.Minute, time.Minute, 0
 	}
 	if f.Wait != nil {
 		d.Patience.Join, d.Patience.Busy, d.RetryWait = *f.Wait, *f.Wait, 0

@@ -59,9 +59,13 @@ type rtf struct {
 
 // rtfGroup is what holds until a group ends.
 type rtfGroup struct {
-	hidden  bool
-	instead int // how many bytes follow a character in UTF-16, for programs that do not know it
+	leftOut   bool // not part of the document
+	concealed bool // by the form of its characters, which may end within the group
+	instead   int  // how many bytes follow a character in UTF-16, for programs that do not know it
 }
+
+// hidden reports whether the group's text is not shown.
+func (g rtfGroup) hidden() bool { return g.leftOut || g.concealed }
 
 // maxRTFGroups bounds how deep groups nest.
 const maxRTFGroups = 1 << 10
@@ -102,7 +106,7 @@ func (r *rtf) char(c byte) {
 	switch {
 	case r.skip > 0:
 		r.skip--
-	case !r.group.hidden:
+	case !r.group.hidden():
 		r.flushUnits()
 		r.bytes = append(r.bytes, c)
 	}
@@ -148,7 +152,7 @@ func (r *rtf) sign() {
 			r.char(byte(code))
 		}
 	case '*': // a group for programs that know it
-		r.group.hidden = true
+		r.group.leftOut = true
 	case '~':
 		r.char(' ')
 	case '_':
@@ -170,9 +174,13 @@ var rtfTexts = map[string]string{"par": "\n", "line": "\n", "sect": "\n\n", "pag
 
 // word carries out a control word.
 func (r *rtf) word(word string, number int, numbered, fresh bool) {
-	switch on := !numbered || number != 0; {
-	case fresh && rtfLeftOut[word], (word == "v" || word == "deleted") && on:
-		r.group.hidden = true
+	switch {
+	case fresh && rtfLeftOut[word]:
+		r.group.leftOut = true
+	case word == "v" || word == "deleted":
+		r.group.concealed = !numbered || number != 0
+	case word == "plain":
+		r.group.concealed = false
 	case word == "uc" && numbered:
 		r.group.instead = max(0, min(number, 64)) + 1 // 0 stands for one
 	case word == "u" && numbered:
@@ -195,7 +203,7 @@ func (r *rtf) unit(c uint16) {
 	if r.skip = 1; r.group.instead > 0 {
 		r.skip = r.group.instead - 1
 	}
-	if !r.group.hidden {
+	if !r.group.hidden() {
 		r.flushBytes()
 		r.units = append(r.units, c)
 	}
@@ -203,7 +211,7 @@ func (r *rtf) unit(c uint16) {
 
 // text adds text.
 func (r *rtf) text(s string) {
-	if s != "" && !r.group.hidden {
+	if s != "" && !r.group.hidden() {
 		r.flush()
 		r.out.WriteString(s)
 	}

@@ -29,6 +29,16 @@ func TestRTF(t *testing.T) {
 	}
 }
 
+// Hidden text ends within its group; a group that is left out stays so.
+func TestRTFHidden(t *testing.T) {
+	for _, end := range []string{`\v secret\v0 `, `\deleted secret\deleted0 `, `\v secret\plain `, `{\*\x \plain\v0 secret}`} {
+		doc, err := Parse(t.Context(), "a.rtf", []byte(`{\rtf1\ansi Visible one.\par `+end+`The key is in the shed.\par}`))
+		if got, want := show(doc), "title A\np Visible one.\np The key is in the shed."; got != want || err != nil {
+			t.Errorf("%s: %s (%v)\nwant\n%s", end, got, err, want)
+		}
+	}
+}
+
 func FuzzRTF(f *testing.F) {
 	for _, s := range []string{richText, `{\rtf1 \u`, `{\rtf1 \bin99999999 x`, `{\rtf\ansicpg932 \'82\'a0\u-1\'`, strings.Repeat(`{\rtf`, 2000)} {
 		f.Add([]byte(s))

@@ -14,7 +14,7 @@ import (
 // parseCalendar reads the events and tasks of a calendar (.ics), in the order of the file. Each is a heading with lines
 // below it. Times stay in their own time zone; those in UTC are in the calendar's, if it names one.
 func parseCalendar(ctx context.Context, data []byte) (Document, error) {
-	text, err := decodeText(data)
+	text, err := decodeText(joinSplit(data))
 	if err != nil {
 		return Document{}, err
 	}

@@ -132,6 +132,22 @@ func TestContacts(t *testing.T) {
 	}
 }
 
+// A line may be divided within a character, unless it is quoted-printable (RFC 5545 §3.1).
+func TestSplitCharacter(t *testing.T) {
+	const event = "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:Gr\xc3\r\n \xbcße für 3 \xe2\r\n \x82\r\n\t\xac,\r\n  Ada\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+	const contact = "BEGIN:VCARD\nFN:Andr\xc3\n \xa9\nROLE;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:caf=C3=\n=A9\nEND:VCARD\n"
+	const mail = "Subject: Hello\nContent-Type: text/calendar; charset=utf-8\n\n" + event
+	for _, c := range [][3]string{
+		{"a.ics", event, "title A\n# Grüße für 3 €, Ada"},
+		{"a.vcf", contact, "title A\n# André\nl Role: café"},
+		{"a.eml", mail, "Grüße für 3 €, Ada"},
+	} {
+		if doc, err := Parse(t.Context(), c[0], []byte(c[1])); err != nil || !strings.Contains(show(doc), c[2]) {
+			t.Errorf("%s: %s (%v)\nwant\n%s", c[0], show(doc), err, c[2])
+		}
+	}
+}
+
 const repeatedText = `BEGIN:VCALENDAR
 BEGIN:VTIMEZONE
 TZID:Europe/Berlin

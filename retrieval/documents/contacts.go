@@ -13,7 +13,7 @@ import (
 // parseContacts reads the persons of an address book (.vcf), in the order of the file. Each is a heading with lines below
 // it.
 func parseContacts(ctx context.Context, data []byte) (Document, error) {
-	text, err := decodeText(data)
+	text, err := decodeText(joinSplit(data))
 	if err != nil {
 		return Document{}, err
 	}

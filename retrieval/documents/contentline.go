@@ -1,10 +1,12 @@
 package documents
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"mime/quotedprintable"
 	"strings"
+	"unicode/utf8"
 
 	"tandem/retrieval/internal/english"
 )
@@ -52,6 +54,27 @@ func properties(ctx context.Context, text string, do func(property)) error {
 	}
 	flush()
 	return nil
+}
+
+// joinSplit joins lines of a calendar or an address book where a continuation may split a character into its bytes: behind a byte that is
+// not ASCII. (A line of quoted-printable never ends in one where it goes on.) It leaves UTF-16 alone, whose characters stay whole.
+func joinSplit(data []byte) []byte {
+	if bytes.IndexByte(data, 0) >= 0 {
+		return data
+	}
+	out := make([]byte, 0, len(data))
+	for len(data) > 0 {
+		if n := len(out); n > 0 && out[n-1] >= utf8.RuneSelf {
+			rest := bytes.TrimPrefix(data, []byte("\r"))
+			rest = bytes.TrimPrefix(rest, []byte("\n"))
+			if len(rest) < len(data) && len(rest) > 0 && (rest[0] == ' ' || rest[0] == '\t') {
+				data = rest[1:]
+				continue
+			}
+		}
+		out, data = append(out, data[0]), data[1:]
+	}
+	return out
 }
 
 // quoted reports whether the value of a line is in the encoding quoted-printable, as old address books have it.

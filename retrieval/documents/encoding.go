@@ -15,8 +15,8 @@ import (
 	"golang.org/x/text/encoding/unicode/utf32"
 )
 
-// decodeText returns data as UTF-8. It goes by the byte order mark if there is one; otherwise it takes data as UTF-8, or
-// as Windows-1252 if few bytes speak against that.
+// decodeText returns data as UTF-8. It goes by the byte order mark if there is one; otherwise it takes data as UTF-8,
+// even if a few bytes of it are not, or as Windows-1252 if few bytes speak against that.
 func decodeText(data []byte) (string, error) {
 	switch {
 	case bytes.HasPrefix(data, []byte{0xff, 0xfe, 0, 0}), bytes.HasPrefix(data, []byte{0, 0, 0xfe, 0xff}):
@@ -30,8 +30,8 @@ func decodeText(data []byte) (string, error) {
 	if bytes.IndexByte(data, 0) >= 0 {
 		return "", errors.New("binary (it holds NUL bytes)")
 	}
-	if utf8.Valid(data) {
-		return string(data), nil
+	if mostlyUTF8(data) {
+		return string(bytes.ToValidUTF8(data, []byte("\ufffd"))), nil
 	}
 	if odd := controls(data); odd*50 > len(data) {
 		return "", errors.New("binary (neither UTF-8 nor Windows-1252 text)")
@@ -45,6 +45,21 @@ func decoded(out []byte, err error) (string, error) {
 		return "", fmt.Errorf("text in an unknown encoding (%v)", err)
 	}
 	return strings.TrimPrefix(string(out), "\ufeff"), nil
+}
+
+// mostlyUTF8 reports whether data is UTF-8, or has at least twice as many of its longer characters as bytes that are not UTF-8. In
+// other encodings bytes look like such a character only by chance.
+func mostlyUTF8(data []byte) bool {
+	long, invalid := 0, 0
+	for i := 0; i < len(data); {
+		r, n := utf8.DecodeRune(data[i:])
+		if i += n; n > 1 {
+			long++
+		} else if r == utf8.RuneError {
+			invalid++
+		}
+	}
+	return long >= 2*invalid
 }
 
 // decodeAs returns data in the named encoding as UTF-8. If the name is unknown or the data does not follow it, it goes by the

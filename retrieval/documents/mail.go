@@ -201,7 +201,7 @@ func (m *mailReader) part(h textproto.MIMEHeader, body io.Reader, depth int) (ma
 	case kind == "message/rfc822":
 		return m.forwarded(h, body, depth)
 	case kind == "text/calendar", kind == "application/ics":
-		return m.calendar(h, kind, name, decodeAs(partBytes(h, body), params["charset"]))
+		return m.calendar(h, kind, name, decodeAs(joinSplit(partBytes(h, body)), params["charset"]))
 	case attached, !strings.HasPrefix(kind, "text/"), kind == "text/csv", kind == "text/x-vcard", kind == "text/vcard":
 		return m.attachment(h, kind, name), nil
 	}

@@ -64,6 +64,8 @@ func TestParse(t *testing.T) {
 		{"a.html", "<meta charset=iso-2022-jp><p>\x1b$B$\"\x1b(B", "title A\np あ"},
 		{"a.html", strings.Repeat(" ", 1024) + "<p>The café is in Zürich.", "title A\np The café is in Zürich."},
 		{"a.html", strings.Repeat(" ", 1024) + "<p>The caf\xe9 is in Z\xfcrich.", "title A\np The café is in Zürich."},
+		{"a.txt", "Grüße aus M\xfcnchen.", "title A\np Grüße aus Mnchen."},
+		{"a.txt", "\x93Viel Spa\xdf\x94 in M\xfcnchen.", "title A\np “Viel Spaß” in München."},
 		{"a.html", "Wifi: x<br>Code: 1<br>", "title A\nl Wifi: x\nl Code: 1"},
 		{"a.html", "<ol start=3><li>c<li>d<ul><li>e</ul></ol><pre>x  y\nz</pre>", "title A\nl 3. c\nl 4. d\nl - e\nc x  y\nc z"},
 		{"a.html", "<article><p>one</article><article><p>two</article><footer><p>Phone 555 <a href=/>x</a></footer><footer><a>Home</a></footer>", "title A\np one\np two\np Phone 555 x"},

@@ -12,6 +12,10 @@ import (
 	"golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/korean"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/traditionalchinese"
 
 	"tandem/retrieval/internal/blocks"
 )
@@ -45,22 +49,29 @@ func parseRTF(ctx context.Context, data []byte) (Document, error) {
 // rtf reads Rich Text: groups in braces, control words that begin with a backslash, and text.
 type rtf struct {
 	data []byte
-	page encoding.Encoding // of the characters that are bytes
+	page encoding.Encoding // of the characters that are bytes, unless the font has its own
 	out  strings.Builder
+
+	fonts    map[int]encoding.Encoding // of those that have their own, by number
+	font     int                       // whose entry in the table of fonts was read last
+	standard int                       // the font of plain text
 
 	group  rtfGroup
 	groups []rtfGroup // those around it
 
-	bytes []byte   // characters that are bytes, not yet decoded
-	units []uint16 // characters in UTF-16, likewise
-	skip  int      // what follows stands for a character in UTF-16
-	fresh bool     // a group has just begun
+	bytes []byte            // characters that are bytes, not yet decoded
+	coded encoding.Encoding // of these
+	units []uint16          // characters in UTF-16, not yet decoded either
+	skip  int               // what follows stands for a character in UTF-16
+	fresh bool              // a group has just begun
 }
 
 // rtfGroup is what holds until a group ends.
 type rtfGroup struct {
 	leftOut   bool // not part of the document
 	concealed bool // by the form of its characters, which may end within the group
+	table     bool // of fonts
+	font      int  // by number
 	instead   int  // how many bytes follow a character in UTF-16, for programs that do not know it
 }
 
@@ -108,6 +119,14 @@ func (r *rtf) char(c byte) {
 		r.skip--
 	case !r.group.hidden():
 		r.flushUnits()
+		page := r.page
+		if own := r.fonts[r.group.font]; own != nil {
+			page = own
+		}
+		if page != r.coded {
+			r.flushBytes()
+			r.coded = page
+		}
 		r.bytes = append(r.bytes, c)
 	}
 }
@@ -176,17 +195,25 @@ var rtfTexts = map[string]string{"par": "\n", "line": "\n", "sect": "\n\n", "pag
 func (r *rtf) word(word string, number int, numbered, fresh bool) {
 	switch {
 	case fresh && rtfLeftOut[word]:
-		r.group.leftOut = true
+		r.group.leftOut, r.group.table = true, word == "fonttbl"
+	case r.group.table && word == "f":
+		r.font = number
+	case r.group.table && word == "fcharset":
+		r.addFont(number)
+	case word == "f":
+		r.group.font = number
+	case word == "deff":
+		r.standard, r.group.font = number, number
 	case word == "v" || word == "deleted":
 		r.group.concealed = !numbered || number != 0
 	case word == "plain":
-		r.group.concealed = false
+		r.group.concealed, r.group.font = false, r.standard
 	case word == "uc" && numbered:
 		r.group.instead = max(0, min(number, 64)) + 1 // 0 stands for one
 	case word == "u" && numbered:
 		r.unit(uint16(number))
 	case word == "ansicpg" && numbered:
-		if page, _ := charset.Lookup("windows-" + strconv.Itoa(number)); page != nil {
+		if page := codePage(number); page != nil {
 			r.page = page
 		}
 	case word == "mac":
@@ -196,6 +223,43 @@ func (r *rtf) word(word string, number int, numbered, fresh bool) {
 	default:
 		r.text(rtfTexts[word])
 	}
+}
+
+// rtfCharsets are the code pages of the character sets of fonts.
+var rtfCharsets = map[int]int{0: 1252, 77: 10000, 128: 932, 129: 949, 134: 936, 136: 950, 161: 1253, 162: 1254, 163: 1258, 177: 1255, 178: 1256, 186: 1257,
+	204: 1251, 222: 874, 238: 1250}
+
+// maxRTFFonts is how many fonts may have an encoding of their own.
+const maxRTFFonts = 1 << 12
+
+// addFont notes the character set of a font. Programs for the Macintosh write 0 for their own.
+func (r *rtf) addFont(set int) {
+	page := codePage(rtfCharsets[set])
+	if page == nil || set == 0 && r.page == charmap.Macintosh || len(r.fonts) == maxRTFFonts {
+		return
+	}
+	if r.fonts == nil {
+		r.fonts = map[int]encoding.Encoding{}
+	}
+	r.fonts[r.font] = page
+}
+
+// codePage returns the encoding of a code page of Windows, nil if it is unknown.
+func codePage(number int) encoding.Encoding {
+	switch number {
+	case 932:
+		return japanese.ShiftJIS
+	case 936:
+		return simplifiedchinese.GBK
+	case 949:
+		return korean.EUCKR
+	case 950:
+		return traditionalchinese.Big5
+	case 10000:
+		return charmap.Macintosh
+	}
+	page, _ := charset.Lookup("windows-" + strconv.Itoa(number))
+	return page
 }
 
 // unit adds a character in UTF-16.
@@ -227,7 +291,7 @@ func (r *rtf) flushBytes() {
 	if len(r.bytes) == 0 {
 		return
 	}
-	out, err := r.page.NewDecoder().Bytes(r.bytes)
+	out, err := r.coded.NewDecoder().Bytes(r.bytes)
 	if err != nil {
 		out = bytes.ToValidUTF8(r.bytes, []byte(string(utf8.RuneError)))
 	}

@@ -39,8 +39,29 @@ func TestRTFHidden(t *testing.T) {
 	}
 }
 
+// Characters that are bytes are in the encoding of their font, or in that of the document.
+func TestRTFEncodings(t *testing.T) {
+	const fonts = `{\fonttbl{\f0\fcharset0 Arial;}{\f1\fcharset204{\*\fname Arial;}Arial CYR;}{\f2\fcharset128 Mincho;}{\f3\fcharset238 Arial CE;}{\f4 Times;}}`
+	for text, want := range map[string]string{
+		`\ansicpg932 \'82\'a0\'83A`:                             "あア",
+		`\ansicpg936 \'c4\'e3`:                                  "你",
+		`\ansicpg949 \'c7\'d1`:                                  "한",
+		`\ansicpg950 \'a7A`:                                     "你",
+		`\ansicpg1252` + fonts + `\f1 \'cf\'f0\'e8\'e2\'e5\'f2`: "Привет",
+		`\ansicpg1252\deff1` + fonts + `\'cf{\f3\'f8\f2\'82\'a0\plain\'f0}\'e8`:    "Пřあри",
+		`\ansicpg1251` + fonts + `\'e9\f4\'e9`:                                     "éй",
+		`\ansicpg1252{\fonttbl\f0\fswiss Geneva;\f7\fcharset77 Times;}\'e9\f7\'8e`: "éé",
+		`\mac{\fonttbl{\f0\fcharset0 Times;}}\'8e`:                                 "é",
+	} {
+		doc, err := Parse(t.Context(), "a.rtf", []byte(`{\rtf1\ansi`+text+`.}`))
+		if got, want := show(doc), "title A\np "+want+"."; got != want || err != nil {
+			t.Errorf("%s: %s (%v)\nwant\n%s", text, got, err, want)
+		}
+	}
+}
+
 func FuzzRTF(f *testing.F) {
-	for _, s := range []string{richText, `{\rtf1 \u`, `{\rtf1 \bin99999999 x`, `{\rtf\ansicpg932 \'82\'a0\u-1\'`, strings.Repeat(`{\rtf`, 2000)} {
+	for _, s := range []string{richText, `{\rtf1 \u`, `{\rtf1 \bin99999999 x`, `{\rtf\ansicpg932 \'82\'a0\u-1\'`, strings.Repeat(`{\rtf`, 2000), `{\rtf1\deff-1{\fonttbl\f-1\fcharset136\f99999999999\fcharset1}\'a7\f0 A`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { check(t, "a.rtf", data) })

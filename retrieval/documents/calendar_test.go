@@ -132,6 +132,21 @@ func TestContacts(t *testing.T) {
 	}
 }
 
+func TestBirthday(t *testing.T) {
+	for line, want := range map[string]string{
+		"BDAY;X-APPLE-OMIT-YEAR=1604:1604-05-03":          "Birthday: 3 May",
+		"BDAY;VALUE=date;X-APPLE-OMIT-YEAR=1604:16040503": "Birthday: 3 May",
+		"BDAY;X-APPLE-OMIT-YEAR=1604:1984-05-03":          "Birthday: 3 May 1984",
+		"ANNIVERSARY;X-APPLE-OMIT-YEAR=1604:1604-02-29":   "Anniversary: 29 February",
+		"BDAY:1604-05-03": "Birthday: 3 May 1604",
+	} {
+		doc, err := Parse(t.Context(), "a.vcf", []byte("BEGIN:VCARD\nFN:Ada\n"+line+"\nEND:VCARD\n"))
+		if want = "title A\n# Ada\nl " + want; show(doc) != want || err != nil {
+			t.Errorf("%s: %s (%v)\nwant\n%s", line, show(doc), err, want)
+		}
+	}
+}
+
 // A line may be divided within a character, unless it is quoted-printable (RFC 5545 §3.1).
 func TestSplitCharacter(t *testing.T) {
 	const event = "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:Gr\xc3\r\n \xbcße für 3 \xe2\r\n \x82\r\n\t\xac,\r\n  Ada\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"

@@ -67,9 +67,9 @@ func addContact(doc *Document, card []property) {
 		case "ADR":
 			label, value = "Address"+kindOf(p, own), joinFilled(p.fields())
 		case "BDAY":
-			label, value = "Birthday", birthday(value)
+			label, value = "Birthday", birthday(p, value)
 		case "ANNIVERSARY":
-			label, value = "Anniversary", birthday(value)
+			label, value = "Anniversary", birthday(p, value)
 		case "NOTE":
 			for line := range strings.SplitSeq(p.text(), "\n") {
 				doc.Add(Paragraph, line)
@@ -146,8 +146,14 @@ func kindOf(p property, own map[string]string) string {
 }
 
 // birthday returns a date as people write it, if it has one of the forms of address books; those without a year too.
-func birthday(value string) string {
+// Apple names a year that stands for none.
+func birthday(p property, value string) string {
 	value, _, _ = strings.Cut(value, "T")
+	if none := p.params["X-APPLE-OMIT-YEAR"]; none != "" {
+		if day, ok := strings.CutPrefix(value, none); ok {
+			value = "--" + strings.TrimPrefix(day, "-")
+		}
+	}
 	for _, form := range [][2]string{{"2006-01-02", "2 January 2006"}, {"20060102", "2 January 2006"}, {"--0102", "2 January"}, {"--01-02", "2 January"}} {
 		if t, err := time.Parse(form[0], value); err == nil {
 			return t.Format(form[1])

@@ -18,7 +18,7 @@ type cellStyles struct {
 
 // numberForm says how a number is shown.
 type numberForm struct {
-	signs          string // those of "%ydhs" that the form has, and "H" for hours that are counted beyond a day
+	signs          string // those of "%ydhs" that the form has, "H" for hours that are counted beyond a day, and up to four "m" for months without hours
 	before, behind string // text around the number, such as a currency or a unit
 	decimals       int    // shown, if there is text around the number
 }
@@ -54,8 +54,10 @@ func (c *cellStyles) form(id string) numberForm {
 	switch n, _ := strconv.Atoi(id); {
 	case n == 9 || n == 10:
 		return numberForm{signs: "%"}
-	case n >= 14 && n <= 17:
+	case n >= 14 && n <= 16:
 		return numberForm{signs: "yd"}
+	case n == 17:
+		return numberForm{signs: "mmmy"}
 	case n == 46:
 		return numberForm{signs: "H"}
 	case n >= 18 && n <= 21, n == 45, n == 47:
@@ -78,6 +80,7 @@ const maxAround = 24
 func formOf(code string) (f numberForm) {
 	around := &f.before
 	figures, point, comma, partly := false, false, false, false // what was read so far
+	months := ""                                                // or minutes
 	for _, part := range formPart.FindAllString(code, -1) {
 		if part == ";" {
 			break
@@ -90,6 +93,8 @@ func formOf(code string) (f numberForm) {
 			partly = true // only some numbers are shown like this
 		case strings.Contains("%ydhs", sign):
 			f.signs += sign
+		case sign == "m":
+			months += sign
 		case strings.Contains("0#?", part), sign == "general":
 			if figures, comma, around = true, false, &f.behind; point {
 				f.decimals++
@@ -101,6 +106,9 @@ func formOf(code string) (f numberForm) {
 		default:
 			*around += textOf(part)
 		}
+	}
+	if !figures && !strings.ContainsAny(f.signs, "hsH") {
+		f.signs += months[:min(len(months), 4)]
 	}
 	f.before, f.behind = strings.TrimLeft(f.before, " "), strings.TrimRight(f.behind, " ")
 	// A comma at the end divides the number by 1000, so that the text behind it may be "million".
@@ -142,15 +150,15 @@ func (c *cellStyles) shown(value, style string, since1904 bool) string {
 	if i >= 0 {
 		form = c.forms[i]
 	}
-	day, clock := strings.ContainsAny(form.signs, "yd"), strings.ContainsAny(form.signs, "hs")
+	layout := form.layout()
 	switch {
 	case strings.Contains(form.signs, "%"):
 		return plainNumber(n*100) + " %"
 	case strings.Contains(form.signs, "H") && math.Abs(n) < maxDay:
 		minutes := int64(math.Round(math.Abs(n) * 24 * 60))
 		return fmt.Sprintf("%s%d:%02d", minus(n), minutes/60, minutes%60)
-	case (day || clock) && n >= 0 && n < maxDay:
-		return dayShown(n, day, clock, since1904)
+	case layout != "" && n >= 0 && n < maxDay:
+		return dayShown(n, layout, since1904)
 	case form.before != "" || form.behind != "":
 		return minus(n) + form.before + form.number(math.Abs(n)) + form.behind
 	}
@@ -176,21 +184,43 @@ func minus(n float64) string {
 // maxDay is the number of the first day after the year 9999, the last that a workbook may have.
 const maxDay = 2958466
 
-// dayShown returns the day, the time or both of a number of days since the end of 1899, or since 1904.
-func dayShown(n float64, day, clock, since1904 bool) string {
+// dayShown returns a number of days since the end of 1899, or since 1904, in a layout of package time.
+func dayShown(n float64, layout string, since1904 bool) string {
 	first := time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)
-	if since1904 {
+	switch {
+	case since1904:
 		first = time.Date(1904, 1, 1, 0, 0, 0, 0, time.UTC)
+	case n < 60: // which Excel took for 29 February 1900
+		first = first.AddDate(0, 0, 1)
 	}
 	whole := math.Floor(n)
 	t := first.AddDate(0, 0, int(whole)).Add(time.Duration(math.Round((n-whole)*24*60*60)) * time.Second)
-	switch {
-	case day && clock:
-		return t.Format("2006-01-02 15:04")
-	case day:
-		return t.Format("2006-01-02")
+	return t.Format(layout)
+}
+
+// layout returns how package time writes the day, the month or the time that the form shows, "" if it shows none.
+func (f numberForm) layout() string {
+	year, day, clock := strings.Contains(f.signs, "y"), strings.Contains(f.signs, "d"), strings.ContainsAny(f.signs, "hs")
+	month := "January"
+	switch strings.Count(f.signs, "m") {
+	case 0:
+		month = ""
+	case 3:
+		month = "Jan"
 	}
-	return t.Format("15:04")
+	switch {
+	case month != "" && !day && year:
+		return month + " 2006"
+	case month != "" && !day:
+		return month
+	case (day || year) && clock:
+		return "2006-01-02 15:04"
+	case day || year:
+		return "2006-01-02"
+	case clock:
+		return "15:04"
+	}
+	return ""
 }
 
 // plainNumber writes a number as people do. Workbooks keep up to 17 figures, of which the last are noise: 0.30000000000000004.

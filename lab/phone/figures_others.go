@@ -177,7 +177,8 @@ var useCases = []useCase{
 }
 
 // samsungScaled adds Tables 6 and 7: a 3B model on the Galaxy S25, with and without speculative decoding. The simulator takes
-// the tokens for each inference from Table 7, where they are best.
+// the tokens for each inference from Table 7, where they are best. It has one number each for a chunk of the prompt, a pass with
+// and without DS2D, the memory and the initialisation, so only the first case is compared.
 func (v *validator) samsungScaled() {
 	c, s := v.costs("sm8750/qnn"), v.shape("Llama-3.2-3B", npu.Q4_0, npu.Q8_0)
 	if v.err != nil {
@@ -193,25 +194,23 @@ func (v *validator) samsungScaled() {
 	small := samsungModel{v.costs("sm8650/qnn")}.loading()
 	v.fitted("Samsung Tables 5 and 6: initialisation of the 3B model for Correction less loading of the 1B model", "ms", 1507.96-624.1,
 		msOf(c.LoadTime(2, int64(1e6*weights)))-small, "of two phones; "+sessionNote)
-	for i, t := range useCases {
+	kind, plain := Compared, FittedTo // the cases after the first repeat its numbers
+	for _, t := range useCases {
 		name := "Samsung Table 6, " + t.name + ": "
-		v.predicted(name+"prefill", "ms", t.prefill, t.chunks*chunk, fmt.Sprintf("%s; %.0f chunks by the ratio to the others", stand, t.chunks))
-		if i == 0 {
-			v.fitted(name+"token without DS2D", "ms", t.without, one, stand)
-		} else {
-			v.predicted(name+"token without DS2D", "ms", t.without, one, stand)
-		}
+		v.addOne(kind, name+"prefill", "ms", t.prefill, t.chunks*chunk, fmt.Sprintf("%s; %.0f chunks by the ratio to the others", stand, t.chunks))
+		v.addOne(plain, name+"token without DS2D", "ms", t.without, one, "fitted to Correction, the same for all; "+stand)
 		v.repeated(name+"rate without DS2D", "tokens/s", t.rate, 1000/one, "the inverse of the time")
 		passes := fmt.Sprintf("%.2f tokens for each inference of 32 rows (Table 7)", t.tokens)
 		if t.name == "Natural Language" {
 			passes += " of the column Gallery, which stands in its place"
 		}
-		v.predicted(name+"token with DS2D", "ms", t.with, tree/t.tokens, passes)
+		v.addOne(kind, name+"token with DS2D", "ms", t.with, tree/t.tokens, passes)
 		v.repeated(name+"rate with DS2D", "tokens/s", t.ds2dRate, 1000*t.tokens/tree, "the inverse of the time")
-		v.predicted(name+"peak memory", "MB", t.mb, weights+2*s.HeadParameters()/1e6, "weights and an embedding in 16 bits; "+stand)
-		v.predicted(name+"initialisation", "ms", t.init, msOf(c.LoadTime(2, int64(1e6*weights))), "two graphs over one set of weights; "+sessionNote)
-		v.predicted("Samsung Table 7, "+t.name+": best rate", "tokens/s", t.tokensRate, 1000*t.tokens/tree, passes)
+		v.addOne(kind, name+"peak memory", "MB", t.mb, weights+2*s.HeadParameters()/1e6, "weights and an embedding in 16 bits; "+stand)
+		v.addOne(kind, name+"initialisation", "ms", t.init, msOf(c.LoadTime(2, int64(1e6*weights))), "two graphs over one set of weights; "+sessionNote)
+		v.repeated("Samsung Table 7, "+t.name+": best rate", "tokens/s", t.tokensRate, 1000*t.tokens/tree, passes)
 		most = max(most, one*t.tokens/tree)
+		kind, plain = Repeated, Repeated
 	}
 	v.predicted("Samsung, abstract: DS2D, times faster, highest", "×", 2.3, most, "the best tokens for each inference of Table 7")
 	v.add(PublishedFigure{Figure: "Samsung Table 7: the other branchings", Kind: Open, Note: "tokens for each inference are the model's; the pass takes the same time for all"})

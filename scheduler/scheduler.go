@@ -30,7 +30,15 @@ func Latency(l tandem.Side, e Estimate) time.Duration {
 }
 
 // DeltaZ is ΔZ = Z^l − Z^r (DRAGON Eq. 8), the expected time that a step gains when the other side aggregates instead of
-// l.
+// l. By Eq. 7, with j = c^r − c^l:
+//
+//	(1 − α^r)·rtt                       if c^l ≤ c^r − rtt
+//	(1 − α^l)·j + (α^l − α^r)·rtt       if c^r − rtt < c^l ≤ c^r
+//	(1 − α^r)·j + (α^l − α^r)·rtt       if c^r < c^l ≤ c^r + rtt
+//	(α^l − 1)·rtt                       if c^r + rtt < c^l
+//
+// The first and the third case are misprinted in the paper, which has 1 − α^l in both. Its case study (§7.4) has the third
+// as here.
 func DeltaZ(l tandem.Side, e Estimate) time.Duration {
 	return Latency(l, e) - Latency(l.Other(), e)
 }

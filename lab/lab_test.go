@@ -22,6 +22,7 @@ import (
 	"tandem/netem"
 	"tandem/node"
 	"tandem/npu/native"
+	"tandem/pair/pairtest"
 	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
 	"tandem/scheduler"
@@ -407,6 +408,25 @@ func TestRecorded(t *testing.T) {
 	for _, bad := range [][]node.Line{nil, lines[2:], lines[:2]} {
 		if _, err := ReadRecorded(bad); err == nil {
 			t.Errorf("%+v is accepted", bad)
+		}
+	}
+}
+
+// Of two equal records, placement random draws a series for each.
+func TestScheduleRandom(t *testing.T) {
+	equal := Recorded{Accept: pairtest.Record{tandem.ByDevice, tandem.ByCloud, tandem.ByBoth}, Decode: [2][]time.Duration{{30 * ms}, {30 * ms}}}
+	x := Schedule{Tokens: 100, Records: 1 << 40, Recorded: []Recorded{equal, equal}} // so many that the two have the same path
+	for _, s := range scheduleStrategies {
+		var took [2]time.Duration
+		for i := range took {
+			o, err := x.play(t.Context(), s, 300*ms, [2]time.Duration{}, i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			took[i] = o.Took
+		}
+		if random := s.Placement == "random"; random == (took[0] == took[1]) {
+			t.Errorf("%s takes %v", s.Placement, took)
 		}
 	}
 }

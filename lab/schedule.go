@@ -81,6 +81,9 @@ func (x Schedule) Run(ctx context.Context, progress report.Progress) (report.Rep
 func (x Schedule) play(ctx context.Context, s Strategy, rtt time.Duration, delays [2]time.Duration, record int) (sim.Outcome, error) {
 	cfg := s.config()
 	cfg.MaxTokens = x.Tokens
+	if _, random := s.Switch.(coin); random {
+		cfg.Switch = coin{seed: uint64(record)} // else all records share one series
+	}
 	path := sinePath(rtt, float64(record)/float64(x.Records))
 	return sim.Run(ctx, sim.Setting{
 		Pair: cfg, Source: x.record(record), Warm: true,

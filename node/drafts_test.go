@@ -62,9 +62,9 @@ func compareDrafts(t *testing.T, m *model.Model, questions []evalQuestion, pace 
 	t.Logf("%v: %d questions, pld/4 %v, auto/32 %v, ratio %.2f, worst %.2f (%s), %d below .98", pace, len(questions), sum[0], sum[1], sum[0].Seconds()/sum[1].Seconds(), worst, at, slower)
 }
 
-// The default pair takes at most .9 of the time of the paper at its best, greedy placement with γ chosen and one token
-// a pass, at any distance and speed of the sides; -questions 200 takes 50 for each cell. The paper's texts depend on
-// timing, so times are by the token.
+// The default pair takes at most .9 of the time of DRAGON's greedy placement with our hand-over rule, γ chosen and one
+// token a pass, at any distance and speed of the sides; -questions 200 takes 50 for each cell. At temperature 0, all
+// couplings are the same. The paper's texts depend on timing, so times are by the token.
 func TestPaperInVirtualTime(t *testing.T) {
 	m, err := model.OpenBytes("reader", models.Decoder, native.New(1))
 	if err != nil {

@@ -415,7 +415,7 @@ func TestRecorded(t *testing.T) {
 // Of two equal records, placement random draws a series for each.
 func TestScheduleRandom(t *testing.T) {
 	equal := Recorded{Accept: pairtest.Record{tandem.ByDevice, tandem.ByCloud, tandem.ByBoth}, Decode: [2][]time.Duration{{30 * ms}, {30 * ms}}}
-	x := Schedule{Tokens: 100, Records: 1 << 40, Recorded: []Recorded{equal, equal}} // so many that the two have the same path
+	x := Schedule{Tokens: 100, Records: 1 << 40, Recorded: []Recorded{equal, equal}} // a record's share of them shifts its path: here by nothing
 	for _, s := range scheduleStrategies {
 		var took [2]time.Duration
 		for i := range took {

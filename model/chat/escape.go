@@ -17,8 +17,9 @@ func (t *Template) Labelled() bool {
 	return err == nil && strings.Contains(text, "Context: "+mark)
 }
 
-// Escape breaks up the name of every control token in text, so that a document or a question cannot end its part of a prompt
-// and continue as the system or the assistant.
+// Escape breaks up the name of every control token in text, and every mark of a turn that the template spells with ordinary
+// tokens, so that a document or a question cannot end its part of a prompt and continue as the system or the assistant. It
+// cannot do so for a template whose marks are plain words, such as "Question:".
 func (t *Template) Escape(tok *tokenizer.Tokenizer, text string) string {
 	const gap, rounds = "\u200b", 16 // breaking up a name may reveal another that overlapped it
 	for range rounds {
@@ -33,6 +34,12 @@ func (t *Template) Escape(tok *tokenizer.Tokenizer, text string) string {
 				text = strings.ReplaceAll(text, name, name[:n]+gap+name[n:])
 			}
 		}
+		text = turnMarkIn.ReplaceAllStringFunc(text, func(mark string) string {
+			if !strings.Contains(t.source, mark) {
+				return mark
+			}
+			return mark[:1] + gap + mark[1:]
+		})
 		if text == before {
 			break
 		}
@@ -47,5 +54,9 @@ func (t *Template) marksTurn(name string) bool {
 		(turnMark.MatchString(name) || name[0] == '<' && name[len(name)-1] == '>' && strings.Contains(t.source, name))
 }
 
-// turnMark matches the usual names of such tokens: <|im_start|>, [INST], <start_of_turn>.
-var turnMark = regexp.MustCompile(`^(<[|｜].*[|｜]>|\[/?[A-Z_]{3,}\]|</?\w+_turn>)$`)
+var (
+	// turnMark matches the usual names of such tokens: <|im_start|>, [INST], <start_of_turn>.
+	turnMark = regexp.MustCompile(`^(<[|｜].*[|｜]>|\[/?[A-Z_]{3,}\]|</?\w+_turn>)$`)
+	// turnMarkIn matches them within a text.
+	turnMarkIn = regexp.MustCompile(`<[|｜][^|｜\n]{1,64}[|｜]>|\[/?[A-Z_]{3,}\]|</?\w+_turn>|<</?SYS>>`)
+)

@@ -225,17 +225,18 @@ func (r *rtf) word(word string, number int, numbered, fresh bool) {
 	}
 }
 
-// rtfCharsets are the code pages of the character sets of fonts.
-var rtfCharsets = map[int]int{0: 1252, 77: 10000, 128: 932, 129: 949, 134: 936, 136: 950, 161: 1253, 162: 1254, 163: 1258, 177: 1255, 178: 1256, 186: 1257,
+// rtfCharsets are the code pages of the character sets of fonts. A font with the set 0 has the document's: programs that write
+// Cyrillic say so once.
+var rtfCharsets = map[int]int{77: 10000, 128: 932, 129: 949, 134: 936, 136: 950, 161: 1253, 162: 1254, 163: 1258, 177: 1255, 178: 1256, 186: 1257,
 	204: 1251, 222: 874, 238: 1250}
 
 // maxRTFFonts is how many fonts may have an encoding of their own.
 const maxRTFFonts = 1 << 12
 
-// addFont notes the character set of a font. Programs for the Macintosh write 0 for their own.
+// addFont notes the character set of a font.
 func (r *rtf) addFont(set int) {
 	page := codePage(rtfCharsets[set])
-	if page == nil || set == 0 && r.page == charmap.Macintosh || len(r.fonts) == maxRTFFonts {
+	if page == nil || len(r.fonts) == maxRTFFonts {
 		return
 	}
 	if r.fonts == nil {

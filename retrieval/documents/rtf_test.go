@@ -49,7 +49,7 @@ func TestRTFEncodings(t *testing.T) {
 		`\ansicpg950 \'a7A`:                                     "你",
 		`\ansicpg1252` + fonts + `\f1 \'cf\'f0\'e8\'e2\'e5\'f2`: "Привет",
 		`\ansicpg1252\deff1` + fonts + `\'cf{\f3\'f8\f2\'82\'a0\plain\'f0}\'e8`:    "Пřあри",
-		`\ansicpg1251` + fonts + `\'e9\f4\'e9`:                                     "éй",
+		`\ansicpg1251` + fonts + `\'e9\f4\'e9`:                                     "йй",
 		`\ansicpg1252{\fonttbl\f0\fswiss Geneva;\f7\fcharset77 Times;}\'e9\f7\'8e`: "éé",
 		`\mac{\fonttbl{\f0\fcharset0 Times;}}\'8e`:                                 "é",
 	} {

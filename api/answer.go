@@ -116,7 +116,7 @@ type tokenInfo struct {
 // extra describes an answer.
 func (s *Server) extra(q Query, a node.Answer) extra {
 	e := extra{
-		ID: q.ID, LocalOnly: a.Pair.Together == 0, Degraded: a.Degraded, Tokens: []tokenInfo{}, Placement: q.Settings.Placement.String(), Seed: int64(q.Settings.Seed),
+		ID: q.ID, LocalOnly: a.Pair.Together == 0, Degraded: a.Degraded, Tokens: []tokenInfo{}, Placement: a.Placement.String(), Seed: int64(q.Settings.Seed),
 		RTT: tandem.Milliseconds(a.Traffic.RTT), Sent: a.Traffic.BytesSent, Received: a.Traffic.BytesReceived, Remarks: a.Remarks,
 		Accepted: [2]float64{a.Pair.Acceptance(tandem.Device), a.Pair.Acceptance(tandem.Cloud)},
 	}

@@ -145,7 +145,7 @@ func config(a Answerer) Config {
 func TestPrivate(t *testing.T) {
 	e := &echo{}
 	cfg := config(e)
-	cfg.Private = true
+	cfg.Private = func() bool { return true }
 	cfg.Defaults.MakePrivate()
 	s := New(cfg)
 	for body, want := range map[string]string{

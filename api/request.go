@@ -243,7 +243,7 @@ func (o options) setSampling(to *tandem.Settings) error {
 func (s *Server) setPlacement(to *tandem.Settings, o ownOptions) error {
 	switch {
 	case o.Placement == "":
-	case s.cfg.Private:
+	case s.cfg.Private != nil && s.cfg.Private():
 		return badRequest("tandem.placement", "this device is private with its cloud, and that sets the placement: leave tandem.placement out")
 	case o.Private:
 		return badRequest("tandem.private", "tandem.private sets the placement itself: leave tandem.placement out")

@@ -58,7 +58,7 @@ type Config struct {
 	Model       ModelInfo               // what answers
 	Tokens      *tokenizer.Tokenizer    // of the answers; nil for none: prompts then count no tokens, and logprobs are refused
 	Defaults    tandem.Settings         // of questions that do not say otherwise
-	Private     bool                    // the device sends no drafts, whatever a request says
+	Private     func() bool             // says whether the device sends no drafts now, whatever a request says; nil for never
 	Encoder     Encoder                 // makes embeddings; nil for none
 	EncoderInfo ModelInfo               // by its name requests ask for it
 	Pointing    bool                    // a span reader answers: answers claim a confidence

@@ -21,6 +21,7 @@ type Device struct {
 	RetryWait time.Duration // takes the place of Patience.Join for a minute after the cloud was missing; 0 for no change
 	Require   bool          // fail instead of answering without the cloud
 	Private   bool          // send the cloud no draft, whatever the settings of a question say (Settings.MakePrivate)
+	Terms     Terms         // looked up before each answer; nil for none but Private
 	Mute      bool          // read and decode nothing here: the answer is the cloud's alone
 	Profile   Profile       // what is known about delays; each answer updates it
 	Missed    time.Time     // when the cloud was found missing, or zero; each answer updates it
@@ -28,6 +29,10 @@ type Device struct {
 
 	mu sync.Mutex // guards Profile and Missed
 }
+
+// Terms say on what terms the cloud takes part in an answer that begins now: whether that is private, as with Device.Private.
+// The cloud takes no part if there is an error, which says why.
+type Terms func() (private bool, err error)
 
 // Token is one token of an answer, as it is shown.
 type Token struct {
@@ -52,6 +57,7 @@ type Answer struct {
 	Pair      pair.Stats
 	Waited    int              // place in the queue of a cloud that was busy, from 1; 0 if it was not
 	Moves     int              // how often it went on with another replica of the cloud
+	Placement tandem.Placement // of the aggregation
 	Coupling  tandem.Coupling  // by which the sides agreed
 	Lookahead int              // most drafts beyond the last agreed token
 	Prefill   [2]time.Duration // retrieval and prefill, by side
@@ -75,22 +81,39 @@ func (d *Device) Ask(ctx context.Context, q Question, s tandem.Settings, emit fu
 func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings, emit func(Token), record func(Line)) (answer Answer, err error) {
 	defer func() { logFault(d.log().With("answer", q.ID), err) }()
 	q = q.composed()
-	local, s, err := d.prepare(q, s, record != nil)
+	private, refusal := d.terms()
+	local, s, err := d.prepare(q, s, private, record != nil)
 	if err != nil {
 		return Answer{}, err
 	}
 	a := d.newAnswer(ctx, local, q, s, emit, record)
 	defer a.stop()
 	defer func() { d.learn(a.measured, a.contact) }()
+	if refusal != nil {
+		a.cloudErr = refusal
+		if a.require || s.Want != tandem.WantDrafts {
+			return Answer{}, a.noCloudError()
+		}
+		a.remark("%v: the device answers alone", refusal)
+	}
 	if s.Want != tandem.WantDrafts {
 		return d.baseline(a, q, s)
 	}
 	return d.draft(ctx, a, local, q, s)
 }
 
-// draft answers with drafts of this side and, if there is a cloud, of that.
+// terms returns whether an answer that begins now is private, and why the cloud may take no part in it.
+func (d *Device) terms() (private bool, refusal error) {
+	if d.Cloud == nil || d.Terms == nil {
+		return d.Private, nil
+	}
+	private, refusal = d.Terms()
+	return private || d.Private, refusal
+}
+
+// draft answers with drafts of this side and, if there is a cloud that may take part, of that.
 func (d *Device) draft(ctx context.Context, a *deviceAnswer, local Local, q Question, s tandem.Settings) (Answer, error) {
-	if d.Cloud != nil {
+	if d.Cloud != nil && a.cloudErr == nil {
 		a.reach(d.patience(), cloudQuestion{d.Cloud, beginOf(q, s)})
 	}
 	if d.Mute {
@@ -123,15 +146,15 @@ func (d *Device) draft(ctx context.Context, a *deviceAnswer, local Local, q Ques
 	return a.finish(), err
 }
 
-// prepare checks a question, and chooses what its settings leave open.
-func (d *Device) prepare(q Question, s tandem.Settings, recorded bool) (Local, tandem.Settings, error) {
+// prepare checks a question, makes its settings private if the answer is to be, and chooses what they leave open.
+func (d *Device) prepare(q Question, s tandem.Settings, private, recorded bool) (Local, tandem.Settings, error) {
 	if err := checkSettings(s); err != nil {
 		return Local{}, s, err
 	}
 	if len(q.Text) > MaxQuestion {
 		return Local{}, s, fmt.Errorf("the question has %d bytes: want at most %d", len(q.Text), MaxQuestion)
 	}
-	if d.Private {
+	if private {
 		if s.Want != tandem.WantDrafts {
 			return Local{}, s, errors.New("the device is private with this cloud: it answers only with drafts of the cloud")
 		}
@@ -164,7 +187,7 @@ func (d *Device) newAnswer(ctx context.Context, local Local, q Question, s tande
 	if a.wantsCloud = d.Cloud != nil; local.Reader != nil {
 		a.questionParts, a.maxTokens = len(q.conversation().Clauses()), s.MaxTokens
 	}
-	a.answer.Lookahead, a.answer.Coupling, a.past = s.Lookahead, s.Coupling, d.Local.Past
+	a.answer.Lookahead, a.answer.Placement, a.answer.Coupling, a.past = s.Lookahead, s.Placement, s.Coupling, d.Local.Past
 	if record != nil {
 		a.record = &recorder{to: record, start: a.start}
 		a.record.begin(s, d.Local.Model.Config().Name, d.Local.adapter())

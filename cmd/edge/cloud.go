@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -115,14 +116,31 @@ func (s *session) useRemote(peer transport.Peer) error {
 		if !s.flags.canBePrivate() {
 			return fmt.Errorf("%s is a private cloud, and that sets --placement, --coupling and --method: leave them out (edge pair --open-for %s allows drafts again)", cli.Escape(peer.Name), peer.ID.Short())
 		}
-		s.device.Private = true
-		s.settings.MakePrivate()
 	}
+	s.device.Terms = func() (private bool, err error) { return termsOf(transport.OpenPeers(dirs.Peers()), peer) }
 	s.cloud.name, s.cloud.peer = peer.Name, peer.ID
 	s.cloud.tickets = transport.OpenTickets(dirs.Sessions())
 	s.cloud.over = func(n *network) *node.RemoteCloud { return s.service(n, id, peer) }
 	s.device.Cloud = s.cloud.over(&s.network)
 	return nil
+}
+
+// termsOf looks up whether a cloud is still paired, and whether answers with it are private.
+func termsOf(peers *transport.Peers, cloud transport.Peer) (private bool, err error) {
+	now, err := peers.Lookup(cloud.ID)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s is no longer paired", cloud.Name)
+	}
+	return now.Private, err
+}
+
+// private reports whether an answer that begins now is private.
+func (s *session) private() bool {
+	if s.device.Private || s.device.Terms == nil {
+		return s.device.Private
+	}
+	private, _ := s.device.Terms()
+	return private
 }
 
 // service returns a paired cloud with all its replicas, reached over a network.

@@ -69,3 +69,59 @@ func TestPrivateCloud(t *testing.T) {
 		t.Errorf("pairing again has changed the placement to %s", p)
 	}
 }
+
+// A server that runs follows what is said of its cloud: that it is private, that it is not, and that it is no longer paired.
+func TestServeFollowsItsPeer(t *testing.T) {
+	t.Parallel()
+	c, h := newCloud(t), newHome(t)
+	c.serve()
+	pair := func(args ...string) {
+		t.Helper()
+		if _, stderr, err := h.Run(append([]string{"pair"}, args...)...); err != nil {
+			t.Fatalf("pair %q: %v, %s", args, err, stderr)
+		}
+	}
+	pair(c.code(), "--name", "home")
+	s := serve(h, "--wait", "60s")
+	check := func(when string, wants ...string) {
+		t.Helper()
+		if body := s.ask(cloudOnly, ""); !holds(body, wants...) {
+			t.Errorf("%s: %s lacks one of %q", when, body, wants)
+		}
+	}
+	placed := `{"messages":[{"role":"user","content":"` + cloudOnly + `"}],"tandem":{"placement":"mirror"}}`
+	const open, private = `"placement":"mirror"`, `"placement":"device"`
+	check("at first", cloudKnows, open)
+	pair("--private-for", "home")
+	check("made private", cloudKnows, private)
+	if code, body := s.do("POST", "/v1/chat/completions", placed); code != 400 || !strings.Contains(body, "private with its cloud") {
+		t.Errorf("a placement with a private cloud: %d %s", code, body)
+	}
+	pair("--open-for", "home")
+	check("made open", cloudKnows, open)
+	pair("--remove", "home")
+	check("removed", "home is no longer paired: the device answers alone", `"local_only":true,"degraded":true`)
+	if code, body := s.do("POST", "/v1/chat/completions", strings.Replace(placed, `"placement":"mirror"`, `"rtt_ms":20`, 1)); code != 200 || !strings.Contains(body, "home is no longer paired") {
+		t.Errorf("removed, over an emulated network: %d %s", code, body)
+	}
+	pair(c.code(), "--name", "home", "--private")
+	check("paired again", cloudKnows, private)
+}
+
+// An answer that needs a cloud that was removed meanwhile fails, and says so.
+func TestServeNeedsItsPeer(t *testing.T) {
+	t.Parallel()
+	c, h := newCloud(t), newHome(t)
+	c.serve()
+	if _, stderr, err := h.Run("pair", c.code(), "--name", "home"); err != nil {
+		t.Fatal(err, stderr)
+	}
+	s := serve(h, "--wait", "60s", "--require-cloud")
+	if _, stderr, err := h.Run("pair", "--remove", "home"); err != nil {
+		t.Fatal(err, stderr)
+	}
+	code, body := s.do("POST", "/v1/chat/completions", `{"messages":[{"role":"user","content":"`+cloudOnly+`"}]}`)
+	if code != 503 || !strings.Contains(body, "home is no longer paired") {
+		t.Errorf("%d %s", code, body)
+	}
+}

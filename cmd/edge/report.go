@@ -81,12 +81,12 @@ type statsJSON struct {
 func (s *session) report(answer node.Answer) askJSON {
 	r := askJSON{
 		Answer: answer.Text, Method: s.flags.Method, Tokens: []tokenJSON{},
-		Placement: s.settings.Placement.String(), Choice: s.flags.Placement, Coupling: answer.Coupling.String(),
+		Placement: answer.Placement.String(), Choice: s.flags.Placement, Coupling: answer.Coupling.String(),
 		Seed: s.settings.Seed, LocalOnly: answer.Pair.Together == 0 && s.settings.Want == tandem.WantDrafts,
 		Finish: answer.Reason.String(), Remarks: answer.Remarks,
 		Degraded: answer.Degraded, Queue: answer.Waited, Moves: answer.Moves,
 	}
-	if s.settings.Coupling == tandem.CouplingSpeculative {
+	if answer.Coupling == tandem.CouplingSpeculative {
 		r.Gamma = s.flags.Gamma
 	}
 	for _, t := range answer.Tokens {

@@ -224,12 +224,17 @@ func (s *serving) config() api.Config {
 	ss, leave := s.current()
 	defer leave()
 	return api.Config{
-		Answers: s, Library: &library{s}, Model: s.model(), Tokens: ss.model.Tokenizer(), Defaults: ss.settings, Private: ss.device.Private,
+		Answers: s, Library: &library{s}, Model: s.model(), Tokens: ss.model.Tokenizer(), Defaults: ss.settings,
 		Pointing: ss.reader != nil, Files: true, Together: ss.writesAlone(), Denoises: ss.denoises(), Metrics: s.metrics, Requests: s.metrics.ObserveRequest,
 		CanDraft: func(set specdec.Set) error {
 			now, leave := s.current()
 			defer leave()
 			return now.device.Local.CanDraft(set)
+		},
+		Private: func() bool {
+			now, leave := s.current()
+			defer leave()
+			return now.private()
 		},
 		Greeting: s.greeting,
 	}
@@ -319,6 +324,7 @@ func (s *servedSession) newDeviceOn(p networkPath) *networkDevice {
 		Mute:      own.Mute,
 		Require:   own.Require,
 		Private:   own.Private,
+		Terms:     own.Terms,
 		Log:       own.Log,
 	}}
 	if !p.alone {

@@ -279,13 +279,15 @@ func (t *answerText) end() {
 
 // missing adds the name and addresses of the paired cloud to an error about its absence, and what to do.
 func (s *session) missing(err error) error {
-	where := cli.Escape(s.cloud.name)
-	if dirs, e := s.app.Dirs(); e == nil {
-		if p, e := transport.OpenPeers(dirs.Peers()).Lookup(s.cloud.peer); e == nil {
-			where += " (" + strings.Join(p.Addresses(), ", ") + ")"
-		}
+	dirs, e := s.app.Dirs()
+	if e != nil {
+		return err
 	}
-	err = fmt.Errorf("%s: %w", where, err)
+	p, e := transport.OpenPeers(dirs.Peers()).Lookup(s.cloud.peer)
+	if e != nil { // err says so
+		return fmt.Errorf("%w; %s", err, pairAgain)
+	}
+	err = fmt.Errorf("%s (%s): %w", cli.Escape(s.cloud.name), strings.Join(p.Addresses(), ", "), err)
 	if way := wayBack(err); way != "" {
 		err = fmt.Errorf("%w; %s", err, way)
 	}

@@ -176,14 +176,18 @@ func (s *session) cloudName() string {
 
 // placementText names the placement and the coupling of the answer.
 func (s *session) placementText() string {
-	text := s.settings.Placement.String()
+	settings, private := s.settings, s.private()
+	if private {
+		settings.MakePrivate()
+	}
+	text := settings.Placement.String()
 	if s.flags.Placement == autoPlacement {
 		text += " (auto)"
 	}
-	if s.device.Private {
+	if private {
 		return text + ", private"
 	}
-	if s.settings.Coupling == tandem.CouplingSpeculative {
+	if settings.Coupling == tandem.CouplingSpeculative {
 		text += ", speculative, γ " + s.flags.Gamma
 	}
 	return text

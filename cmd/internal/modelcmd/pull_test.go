@@ -366,7 +366,17 @@ func TestModelsWithoutFiles(t *testing.T) {
 	if err := (&pullCmd{Model: file}).Run(a); err == nil || !strings.Contains(err.Error(), "--model "+file) {
 		t.Errorf("a file is pulled: error %v", err)
 	}
+	out.Reset()
+	a.Globals.JSON = true
 	err := (&rmCmd{Names: []string{"x", "a", "y", "b:latest", "lost"}}).Run(a)
+	var said struct{ Removed []removed }
+	if e := json.Unmarshal(out.Bytes(), &said); e != nil || len(said.Removed) != 3 || said.Removed[0].Name != "a" {
+		t.Errorf("%v: what was removed is not said: %s", e, out)
+	}
+	out.Reset()
+	if err := (&rmCmd{Names: []string{"x"}}).Run(a); err == nil || out.Len() > 0 {
+		t.Errorf("nothing was removed: %v, %s", err, out)
+	}
 	if left := modelsIn(dir); len(left) > 0 || err == nil || !strings.Contains(err.Error(), `"x"`) || !strings.Contains(err.Error(), `"y"`) {
 		t.Errorf("%v, left %+v\n%s", err, left, out)
 	}

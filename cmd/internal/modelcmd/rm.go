@@ -41,7 +41,7 @@ func (c *rmCmd) Run(a *cli.App) error {
 	if err != nil {
 		return err
 	}
-	list := []removed{}
+	var list []removed
 	var errs []error
 	for _, name := range c.Names {
 		r, err := c.remove(a, dir, name)
@@ -54,8 +54,8 @@ func (c *rmCmd) Run(a *cli.App) error {
 			fmt.Fprintf(a.Out, "%s: removed, %s freed\n", r.Name, cli.Bytes(r.Freed))
 		}
 	}
-	if a.Globals.JSON && len(errs) == 0 {
-		return a.JSON(map[string]any{"removed": list})
+	if a.Globals.JSON && len(list) > 0 { // what is gone is said, whatever failed
+		errs = append(errs, a.JSON(map[string]any{"removed": list}))
 	}
 	return errors.Join(errs...)
 }

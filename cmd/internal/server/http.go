@@ -58,9 +58,12 @@ func (f Flags) Configure(a *cli.App, address string, cfg *api.Config) (err error
 	}
 	cfg.AtOnce, cfg.Version, cfg.Log, cfg.Ending = f.AtOnce, cli.Version(), a.Log, a.Done()
 	if f.APIKey != "" {
-		cfg.Key, err = apiKey(f.APIKey)
+		cfg.Key, err = apiKey(a, f.APIKey)
 	} else if !api.OnLoopback(address) {
 		err = fmt.Errorf("--http %s can be reached from other machines: give --api-key FILE, or listen on 127.0.0.1", address)
+	}
+	if err == nil && !api.OnLoopback(address) {
+		a.Remark("--http %s: HTTP is not encrypted: others on the network can read the key and the answers; put a proxy with TLS in front", cli.Escape(address))
 	}
 	return err
 }
@@ -129,8 +132,8 @@ func (f Flags) OpenEncoder(a *cli.App, compute modelcmd.ModelFlags, cfg *api.Con
 // shortestKey is the length of the shortest key that is accepted, in bytes.
 const shortestKey = 16
 
-// apiKey reads a key, or makes one.
-func apiKey(path string) (string, error) {
+// apiKey reads a key, or makes one and says so.
+func apiKey(a *cli.App, path string) (string, error) {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		var random [24]byte
@@ -147,6 +150,7 @@ func apiKey(path string) (string, error) {
 		if err = errors.Join(err, f.Close()); err != nil { // a part of a key, or none, must not pass for one
 			return "", fmt.Errorf("--api-key: %w", errors.Join(err, os.Remove(path)))
 		}
+		a.Remark("a new key is in %s", cli.Escape(path))
 		return key, nil
 	}
 	if err != nil {

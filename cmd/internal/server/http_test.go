@@ -192,7 +192,7 @@ func TestEmptyAPIKey(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		key, err := apiKey(path)
+		key, err := apiKey(nil, path)
 		if want := "--api-key: " + path + " is empty, as a full disk leaves it: remove it to have a key created"; key != "" || err == nil || err.Error() != want {
 			t.Errorf("of %q: %q, %v; want %s", text, key, err, want)
 		}

@@ -1,10 +1,13 @@
 package server
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -89,6 +92,21 @@ func TestListenError(t *testing.T) {
 		got := ListenError("--listen", c.address, c.err).Error()
 		if c.err == nil || !strings.HasPrefix(got, "--listen "+c.address+": "+c.want) {
 			t.Errorf("%s: %q, want %q", c.address, got, c.want)
+		}
+	}
+}
+
+// A server says that it has made a key, once, and that HTTP beyond this machine is not encrypted.
+func TestConfigureRemarks(t *testing.T) {
+	const unsafe, made = "put a proxy with TLS in front", "a new key is in "
+	key := filepath.Join(t.TempDir(), "key")
+	for _, c := range []struct{ address, want, not string }{
+		{"127.0.0.1:0", made + key, unsafe}, {"127.0.0.1:0", "", "key"}, {"0.0.0.0:0", unsafe, made}, {":0", unsafe, made},
+	} {
+		var said bytes.Buffer
+		a := &cli.App{Context: t.Context(), Log: slog.New(slog.DiscardHandler), Screen: &cli.Screen{Out: io.Discard, Aside: &said}}
+		if err := (Flags{AtOnce: 1, APIKey: key}).Configure(a, c.address, &api.Config{}); err != nil || !strings.Contains(said.String(), c.want) || strings.Contains(said.String(), c.not) {
+			t.Errorf("%s: %v, %q", c.address, err, said.String())
 		}
 	}
 }

@@ -328,20 +328,12 @@ func (a *deviceAnswer) goAlone(c *cause) {
 	case c.tokens > 0 && c.text != "":
 		a.remark("%s: after %s the device answers alone", c.text, tokens(c.tokens))
 	case c.tokens > 0:
-		a.remark("%s: the device continues alone", a.howLost(c.tokens))
+		a.remark("the cloud went away after %s: the device continues alone", tokens(c.tokens))
 	default:
 		why := cmp.Or(c.text, strings.NewReplacer("\n", "; ", "transport: ", "").Replace(a.noCloudError().Error()))
 		a.remark("%s: the device answers alone", why)
 	}
 	a.enqueue(pairEvents{pair.PeerLost{}})
-}
-
-// howLost says what became of the cloud after it had given some tokens.
-func (a *deviceAnswer) howLost(n int) string {
-	if a.conn != nil && time.Since(a.conn.LastHeard()) < a.patience.Silent {
-		return "the cloud was too slow after " + tokens(n)
-	}
-	return "the cloud went away after " + tokens(n)
 }
 
 func tokens(n int) string {
@@ -358,7 +350,7 @@ func (a *deviceAnswer) noCloudError() error {
 	case a.busy != nil:
 		return unusableCloud{errors.New(a.busyText())}
 	case a.cloudErr == nil && a.joined && len(a.answer.Tokens) > 0:
-		return unusableCloud{errors.New(a.howLost(len(a.answer.Tokens)))}
+		return unusableCloud{fmt.Errorf("the cloud fell silent or was too slow after %s", tokens(len(a.answer.Tokens)))}
 	case a.cloudErr == nil && a.contact == contactMade:
 		return unusableCloud{errors.New("the cloud did not begin in time")}
 	case a.cloudErr == nil: // it may be there, and far away

@@ -55,9 +55,9 @@ func TestReplacedValue(t *testing.T) {
 	const news = "Choir, newsletter\nThe choir sings at the mill on 9 June. Summer concert: Saturday 24 June, Castle yard. The barbecue of the choir is on 30 June at Ole's. The keys of the choir are with Ole Holm."
 	const board = "Choir, board\n- Summer concert: the Castle yard is closed, so we sing in the Corn hall instead.\n- Barbecue postponed from 30 June to 7 July.\n- Keys: ask Mina Roth rather than Ole Holm."
 	for _, c := range []struct{ question, notes, want, marked string }{
-		{"Where is the summer concert of the choir?", board, "Summer concert: the Castle yard is closed, so we sing in the Corn hall instead.", "in the Corn hall"},
+		{"Where is the summer concert of the choir?", board, "Summer concert: the Castle yard is closed, so we sing in the Corn hall instead.", "the Corn hall"},
 		{"When is the barbecue of the choir?", board, "Barbecue postponed from 30 June to 7 July.", "7 July"},
-		{"Who has the keys of the choir?", board, "Mina Roth", "Mina Roth"},
+		{"Who has the keys of the choir?", board, "Keys: ask Mina Roth rather than Ole Holm.", "Mina Roth"},
 		{"When is the barbecue of the choir?", "Band, board\nThe barbecue in Ulm was postponed from 30 June to 7 July.", "30 June", ""},
 	} {
 		d := open(t, config(0), c.question, notes(news, c.notes))

@@ -190,7 +190,7 @@ func start(t *testing.T, from *sides, key string, width, height int64, dark bool
 	w := &world{t: t, sides: from, papers: &papers{}}
 	server := httptest.NewServer(api.New(api.Config{
 		Answers: w.sides, Library: w.papers, Model: api.ModelInfo{Name: "reader"}, Tokens: m.Tokenizer(), Pointing: true,
-		Defaults: tandem.Settings{MaxTokens: 64, Nucleus: 0.8, Support: 16}, Page: page.Handler(), Key: key, Private: from.private,
+		Defaults: tandem.Settings{MaxTokens: 64, Nucleus: 0.8, Support: 16}, Page: page.Handler(), Key: key, Private: func() bool { return from.private },
 	}).Handler())
 	t.Cleanup(server.Close)
 	w.url = server.URL

@@ -111,6 +111,12 @@ func (d *Device) terms() (private bool, refusal error) {
 	return private || d.Private, refusal
 }
 
+// IsPrivate reports whether an answer that begins now is private.
+func (d *Device) IsPrivate() bool {
+	private, _ := d.terms()
+	return private
+}
+
 // draft answers with drafts of this side and, if there is a cloud that may take part, of that.
 func (d *Device) draft(ctx context.Context, a *deviceAnswer, local Local, q Question, s tandem.Settings) (Answer, error) {
 	if d.Cloud != nil && a.cloudErr == nil {

@@ -2,6 +2,8 @@ package node
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 
 	"tandem/transport"
@@ -14,6 +16,15 @@ func TestLateBusy(t *testing.T) {
 	a.handleMessage(transport.Busy{Before: 1})
 	if a.busy != nil || a.answer.Waited != 0 {
 		t.Errorf("the cloud is busy (%+v), though it has begun", a.busy)
+	}
+}
+
+// A cloud that is lost in mid-answer is not said to have never begun.
+func TestLostCloudHadBegun(t *testing.T) {
+	a := &deviceAnswer{}
+	a.contact, a.joined, a.answer.Tokens = contactMade, true, make([]Token, 2)
+	if err := a.noCloudError(); !strings.Contains(err.Error(), "too slow after 2 tokens") || !errors.Is(err, ErrNoCloud) {
+		t.Error(err)
 	}
 }
 

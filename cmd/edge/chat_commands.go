@@ -156,7 +156,7 @@ func (t *conversation) placement(name string) error {
 	if name == "" {
 		return t.tell("placement %s", t.placementText())
 	}
-	if t.private() {
+	if t.device.IsPrivate() {
 		return errors.New("/placement: this chat is private, and that sets the placement")
 	}
 	p, err := placement(name, t.settings.Coupling)

@@ -134,15 +134,6 @@ func termsOf(peers *transport.Peers, cloud transport.Peer) (private bool, err er
 	return now.Private, err
 }
 
-// private reports whether an answer that begins now is private.
-func (s *session) private() bool {
-	if s.device.Private || s.device.Terms == nil {
-		return s.device.Private
-	}
-	private, _ := s.device.Terms()
-	return private
-}
-
 // service returns a paired cloud with all its replicas, reached over a network.
 func (s *session) service(n *network, id transport.Identity, peer transport.Peer) *node.RemoteCloud {
 	v := node.NewRemoteCloud(func(ctx context.Context, address string) (*transport.Conn, error) {

@@ -234,7 +234,7 @@ func (s *serving) config() api.Config {
 		Private: func() bool {
 			now, leave := s.current()
 			defer leave()
-			return now.private()
+			return now.device.IsPrivate()
 		},
 		Greeting: s.greeting,
 	}

@@ -176,7 +176,7 @@ func (s *session) cloudName() string {
 
 // placementText names the placement and the coupling of the answer.
 func (s *session) placementText() string {
-	settings, private := s.settings, s.private()
+	settings, private := s.settings, s.device.IsPrivate()
 	if private {
 		settings.MakePrivate()
 	}

@@ -33,8 +33,13 @@ var (
 	// weightBehind matches a weight after a name: ": 9 kg".
 	weightBehind = lazyregexp.New(`(?i)^[^\d\n,;]{0,20}?(\d[\d.,]* ?(?:kg|g|t|lbs?)\b)`)
 	// quantityBehind matches any number with its unit after a name: ": 4 nights".
-	quantityBehind = lazyregexp.New(`^[^\d\n,;]{0,20}?(\d[\d.,]*(?: ?[\pL%²³/]+)?)`)
+	quantityBehind = lazyregexp.New(`^[^\d\n,;]{0,20}?(` + aQuantity + `)`)
+	// numberOf matches such a number anywhere.
+	numberOf = lazyregexp.New(aQuantity)
 )
+
+// aQuantity matches a number with its unit, or with what it counts: "4 nights".
+const aQuantity = `\d[\d.,]*(?: ?[\pL%²³/]+)?`
 
 // oneOfTwo returns the name of the thing that has more, or less, where a question names two and asks which: their
 // numbers stand in two rows of a table, or after their names. A reader that points cannot weigh them.
@@ -128,8 +133,11 @@ func (p passage) numberBehind(name, others []string, value *lazyregexp.Regexp) (
 // only one of the clause. Of "plays at 9:00 for 40 minutes" neither is known to be meant.
 func quantityOf(behind string, counted []string, value *lazyregexp.Regexp) string {
 	m := value.FindStringSubmatch(behind)
-	if m == nil || value != quantityBehind {
-		return strings.Join(m[min(1, len(m)):], "")
+	switch {
+	case m == nil:
+		return ""
+	case value != quantityBehind:
+		return m[1]
 	}
 	for _, n := range numberOf.FindAllString(upTo(sentenceEnd, behind), -1) {
 		if words.Shared(counted, words.Content(n)) > 0 {
@@ -143,8 +151,6 @@ func quantityOf(behind string, counted []string, value *lazyregexp.Regexp) strin
 }
 
 var (
-	// numberOf matches a number with its unit, or with what it counts: "4 nights".
-	numberOf = lazyregexp.New(`\d[\d.,]*(?: ?[\pL%²³/]+)?`)
 	// sentenceEnd matches the end of a sentence.
 	sentenceEnd = lazyregexp.New(`[.!?;](?: |$)`)
 	// clauseStop matches the end of a clause or a sentence.

@@ -2,7 +2,6 @@ package extract
 
 import (
 	"slices"
-	"strings"
 
 	"tandem/internal/lazyregexp"
 	"tandem/internal/words"
@@ -16,7 +15,7 @@ func (p passage) codeThatOpens(q query) (from, to int, ok bool) {
 	}
 	wanted := excluding(q.words, namesCode)
 	title := words.Content(p.title())
-	if slices.ContainsFunc(title, func(w string) bool { return headsAmounts[w] }) {
+	if headsAmounts.MatchString(p.title()) {
 		return 0, 0, false
 	}
 	for begin := p.body; begin < len(p.text); {
@@ -26,7 +25,7 @@ func (p passage) codeThatOpens(q query) (from, to int, ok bool) {
 			end, next = begin+cut[0], begin+cut[1]
 		}
 		piece := p.text[begin:end]
-		if fewDigits.MatchString(piece) || onlyWord.MatchString(piece) && headsAmounts[strings.ToLower(onlyWord.FindStringSubmatch(piece)[1])] {
+		if fewDigits.MatchString(piece) || headsAmounts.MatchString(piece) && !hasDigit(piece) {
 			return 0, 0, false // numbers are amounts here
 		}
 		if m := endsInCode.FindStringSubmatchIndex(piece); m != nil && !ofOtherNumber.MatchString(piece) {
@@ -53,11 +52,8 @@ var endsInCode = lazyregexp.New(`^(.*\pL)[ :=]+(\d{3,8})\W*$`)
 // fewDigits matches a note that ends with a number that is too short for a code: "lamp 80".
 var fewDigits = lazyregexp.New(`^[^\d\n]*\pL[ :=]+\d{1,2}\W*$`)
 
-// onlyWord matches a heading of one word, or of one with "list": "Shopping list".
-var onlyWord = lazyregexp.New(`(?i)^\W*(\pL+)(?: list)?\W*$`)
-
-// headsAmounts has the words of headings above lists of amounts: "Budget".
-var headsAmounts = words.Set("shopping budget costs cost price prices expense expenses spending invoice quote estimate stock inventory quantities")
+// headsAmounts matches what stands above a list of amounts: "Budget".
+var headsAmounts = lazyregexp.New(`(?i)\b(?:shopping|budget|costs?|prices?|expenses?|spending|invoice|quote|estimate|stock|inventory|quantities)\b`)
 
 // ofOtherNumber matches a note whose number is no code: "locker no. 7731".
 var ofOtherNumber = lazyregexp.New(`(?i)\b(?:no|nr|number|tel|phone|mobile|reading|model|serial|room|year|since|from|until)\b`)

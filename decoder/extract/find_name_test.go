@@ -10,32 +10,22 @@ import (
 // The brackets after a name say when a person was born and died; it must be the person of the question.
 func TestBirthOrDeath(t *testing.T) {
 	const text = "Agnes Oldenhuis (9 May 1799 – 21 March 1858) was a clockmaker. Her rival Tom Rae (1801–1866) lived in Leith.\nThe works (1820 – 1857) were hers."
-	for _, c := range []struct{ question, want string }{
-		{"When was Agnes Oldenhuis born?", "9 May 1799"},
-		{"When did Oldenhuis die?", "21 March 1858"},
-		{"What year was Tom Rae born?", "1801"},
-		{"When did Tom Oldenhuis die?", ""},
-		{"When did she die?", ""},
-		{"Where was Agnes Oldenhuis born?", ""},
-		{"When was Agnes Oldenhuis born and when did she die?", ""},
-	} {
-		p := config(0).passage(passages.Passage{Title: "Clocks", Text: text})
-		got := ""
-		if from, to, ok := p.birthOrDeath(queryOf(c.question)); ok {
-			got = p.text[from:to]
-		}
-		if got != c.want {
-			t.Errorf("%s: %q, want %q", c.question, got, c.want)
-		}
-	}
+	const smith = "Lena Brandt died in 1899. Karl, son of Lena Brandt and Otto Falk (1844–1910), was a smith."
 	for _, c := range []struct{ text, question, want string }{
-		{"Lena Brandt died in 1899. Karl, son of Lena Brandt and Otto Falk (1844–1910), was a smith.", "When did Lena Brandt die?", ""},
-		{"Karl, son of Lena Brandt and Otto Falk (1844–1910), was a smith.", "When did Otto Falk die?", "1910"},
+		{text, "When was Agnes Oldenhuis born?", "9 May 1799"},
+		{text, "When did Oldenhuis die?", "21 March 1858"},
+		{text, "What year was Tom Rae born?", "1801"},
+		{text, "When did Tom Oldenhuis die?", ""},
+		{text, "When did she die?", ""},
+		{text, "Where was Agnes Oldenhuis born?", ""},
+		{text, "When was Agnes Oldenhuis born and when did she die?", ""},
+		{smith, "When did Lena Brandt die?", ""},
+		{smith, "When did Otto Falk die?", "1910"},
 		{"Ada Holm married the painter Emil Voss (1901–1980).", "When was Ada Holm born?", ""},
 		{"The Ada Holm Museum (1950–1990) was in Leith.", "When was Ada Holm born?", ""},
 		{"Ada King, Countess of Lovelace (1815–1852), wrote it.", "When was Ada Lovelace born?", "1815"},
 	} {
-		p := config(0).passage(passages.Passage{Title: "People", Text: c.text})
+		p := config(0).passage(passages.Passage{Title: "Clocks", Text: c.text})
 		got := ""
 		if from, to, ok := p.birthOrDeath(queryOf(c.question)); ok {
 			got = p.text[from:to]

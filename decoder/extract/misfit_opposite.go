@@ -13,8 +13,8 @@ import (
 // languages.
 var opposites = [][2]*lazyregexp.Regexp{
 	opposing(`(?:turn|switch)(?:s|es|ed|ing)? (?:it |them )?on|put on`, `(?:turn|switch)(?:s|es|ed|ing)? (?:it |them )?off|shut off|cut off`),
-	opposing(`open(?:s|ed|ing)?`, `clos(?:e|es|ed|ing)|shuts?`),
-	opposing(`beg[aiu]n(?:s|ning)?|start(?:s|ed|ing)?`, `end(?:s|ed|ing)?|finish(?:es|ed|ing)?`),
+	opposing(`open(?:s|ed|ing)?`, wordsForClosing),
+	opposing(`beg[aiu]n(?:s|ning)?|start(?:s|ed|ing)?`, wordsForEnding),
 	opposing(`arriv(?:e|es|ed|al|als|ing|er|ent|ées?)|(?:an)?kommt|ankommen|ankunft|ankunftszeit(?:en)?|lleg(?:a|an|ar|adas?)`,
 		`depart(?:s|ed|ure|ures|ing)?|leav(?:e|es|ing)|(?:ab|los)?fährt|(?:ab|los)fahren|abfahrt|abfahrtszeit(?:en)?|départs?|part (?:the|l[ea]s?|à|de)|partir|partent|sale (?:a|de|the)|sal(?:en|ir|idas?)`),
 	opposing(`check(?:s|ed|ing)?[ -]?in`, `check(?:s|ed|ing)?[ -]?out`),
@@ -24,6 +24,11 @@ var opposites = [][2]*lazyregexp.Regexp{
 	opposing(`summer`, `winter`),
 	opposing(`adults?`, `child(?:ren)?|kids?`),
 }
+
+const (
+	wordsForClosing = `clos(?:e|es|ed|ing)|shuts?`
+	wordsForEnding  = `end(?:s|ed|ing)?|finish(?:es|ed|ing)?`
+)
 
 // opposing compiles two patterns of whole words.
 func opposing(a, b string) [2]*lazyregexp.Regexp {
@@ -50,7 +55,7 @@ func opposed(question string) (out [][2]*lazyregexp.Regexp) {
 var homonyms = lazyregexp.New(`(?i)\bclose (?:to|by)\b|\b(?:far|other|upper|lower|top|bottom|front|back|rear|(?:north|south|east|west)(?:ern)?) ends?\b`)
 
 // ends matches a question for the end of something: "when does it close?".
-var ends = lazyregexp.New(`(?i)` + apart(`clos(?:e|es|ed|ing)|shuts?|end(?:s|ed|ing)?|finish(?:es|ed|ing)?`))
+var ends = lazyregexp.New(`(?i)` + apart(wordsForClosing+`|`+wordsForEnding))
 
 // aBound matches what says of a time that something ends then: "until".
 var aBound = lazyregexp.New(`(?i)` + apart(`until|till|bis|jusqu['’]\pL+|hasta`))

@@ -44,6 +44,7 @@ type Template struct {
 	program  *jinja.Template
 	broken   error // if there is no program, the reason
 	reads    func() reading
+	marks    func() []string // that begin or end a turn
 
 	// Now is the clock that templates read through strftime_now. NewTemplate sets it to time.Now. A prompt that
 	// contains the date changes every day, and so do the keys of caches.
@@ -71,7 +72,7 @@ func NewTemplate(source, bos, eos string) (*Template, error) {
 		return nil, fmt.Errorf("chat template: it cannot be parsed: %w", err)
 	}
 	t := &Template{source: source, bos: bos, eos: eos, program: p, Now: time.Now}
-	t.reads = sync.OnceValue(t.reading)
+	t.reads, t.marks = sync.OnceValue(t.reading), sync.OnceValue(t.findMarks)
 	return t, nil
 }
 
@@ -96,6 +97,7 @@ func TemplateOf(f *gguf.File, tok *tokenizer.Tokenizer) *Template {
 	t, err := NewTemplate(source, bos, eos)
 	if err != nil {
 		t = &Template{source: source, bos: bos, eos: eos, broken: fmt.Errorf("%s: %w", f.Name, err)}
+		t.marks = sync.OnceValue(t.findMarks)
 	}
 	return t
 }

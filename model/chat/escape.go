@@ -2,6 +2,7 @@ package chat
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -34,12 +35,9 @@ func (t *Template) Escape(tok *tokenizer.Tokenizer, text string) string {
 				text = strings.ReplaceAll(text, name, name[:n]+gap+name[n:])
 			}
 		}
-		text = turnMarkIn.ReplaceAllStringFunc(text, func(mark string) string {
-			if !strings.Contains(t.source, mark) {
-				return mark
-			}
-			return mark[:1] + gap + mark[1:]
-		})
+		for _, mark := range t.marks() {
+			text = strings.ReplaceAll(text, mark, mark[:1]+gap+mark[1:])
+		}
 		if text == before {
 			break
 		}
@@ -54,9 +52,28 @@ func (t *Template) marksTurn(name string) bool {
 		(turnMark.MatchString(name) || name[0] == '<' && name[len(name)-1] == '>' && strings.Contains(t.source, name))
 }
 
+// otherMarks are the usual marks of turns without bars.
+const otherMarks = `\[/?[A-Z_]{3,}\]|</?\w+_turn>|<</?SYS>>`
+
 var (
 	// turnMark matches the usual names of such tokens: <|im_start|>, [INST], <start_of_turn>.
-	turnMark = regexp.MustCompile(`^(<[|｜].*[|｜]>|\[/?[A-Z_]{3,}\]|</?\w+_turn>)$`)
+	turnMark = regexp.MustCompile(`^(<[|｜].*[|｜]>|` + otherMarks + `)$`)
 	// turnMarkIn matches them within a text.
-	turnMarkIn = regexp.MustCompile(`<[|｜][^|｜\n]{1,64}[|｜]>|\[/?[A-Z_]{3,}\]|</?\w+_turn>|<</?SYS>>`)
+	turnMarkIn = regexp.MustCompile(`<[|｜][^|｜\n]{1,64}[|｜]>|` + otherMarks)
 )
+
+// findMarks returns the marks of turns in the template's source, and those that it makes of the names of roles.
+func (t *Template) findMarks() []string {
+	text := t.source
+	for _, roles := range [][]string{{"system", "user", "assistant", "user"}, {"user", "assistant", "user"}} {
+		var said []Message
+		for _, role := range roles {
+			said = append(said, Message{Role: role, Content: "x"})
+		}
+		prompt, _ := t.Render(said) // a template may refuse the role system
+		text += "\n" + prompt
+	}
+	marks := turnMarkIn.FindAllString(text, -1)
+	slices.Sort(marks)
+	return slices.Compact(marks)
+}

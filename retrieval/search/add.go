@@ -145,7 +145,7 @@ func (u *update) addTree(ctx context.Context, t tree, root, sep string, progress
 	var p Progress
 	if progress != nil {
 		var err error
-		if p.Files, p.TotalBytes, err = u.count(ctx, t, sep); err != nil {
+		if p.Files, p.TotalBytes, err = u.count(ctx, t, root, sep); err != nil {
 			return err
 		}
 	}
@@ -161,7 +161,10 @@ func (u *update) addTree(ctx context.Context, t tree, root, sep string, progress
 			u.skip(source, Unreadable, unreadable(err, indexed()[name]))
 		},
 		file: func(f file) error {
-			if u.roots.excludes(f.source, sep) {
+			switch {
+			case u.roots.ownsBelow(root, f.source, sep):
+				return nil
+			case u.roots.excludes(root, f.source, sep):
 				u.skip(f.source, Excluded, "removed by hand (add it to index it again)")
 				return nil
 			}
@@ -207,12 +210,12 @@ func (u *update) skip(source string, kind Kind, reason string) {
 }
 
 // count returns how many files a walk will visit, and their bytes.
-func (u *update) count(ctx context.Context, t tree, sep string) (files int, bytes int64, err error) {
+func (u *update) count(ctx context.Context, t tree, root, sep string) (files int, bytes int64, err error) {
 	err = t.walk(ctx, visitor{
 		skip: func(string, Kind, string) {},
 		lost: func(string, error) {},
 		file: func(f file) error {
-			if !u.roots.excludes(f.source, sep) {
+			if !u.roots.ownsBelow(root, f.source, sep) && !u.roots.excludes(root, f.source, sep) {
 				files, bytes = files+1, bytes+f.size
 			}
 			return nil

@@ -12,29 +12,20 @@ type rootSet struct {
 
 var rootsKey = []byte("tandem.roots")
 
-// add adds a root. A root that the walk of another one reaches is left out, unless it is below what was removed by hand;
-// a root replaces those that its own walk reaches.
+// add adds a root, and takes back that it was removed by hand; what was removed below it stays out. A root that the walk of another
+// one reaches is left out; a root replaces those that its own walk reaches.
 func (s rootSet) add(path string, sep string) rootSet {
-	under := func(p, q string) bool { return within(p, q, sep) }
-	out := rootSet{}
+	out := rootSet{Excluded: slices.DeleteFunc(slices.Clone(s.Excluded), func(e string) bool { return e == path })}
 	covered := false
 	for _, r := range s.Roots {
-		covered = covered || reaches(r, path, sep)
-		if !reaches(path, r, sep) || r == path {
-			out.Roots = append(out.Roots, r)
+		if r != path && out.reaches(path, r, sep) {
+			continue
 		}
+		out.Roots = append(out.Roots, r)
+		covered = covered || out.reaches(r, path, sep)
 	}
 	if !covered {
 		out.Roots = append(out.Roots, path)
-	}
-	for _, e := range s.Excluded {
-		if under(e, path) {
-			continue
-		}
-		out.Excluded = append(out.Excluded, e)
-		if covered && under(path, e) { // it alone comes back
-			out.Roots, covered = append(out.Roots, path), false
-		}
 	}
 	slices.Sort(out.Roots)
 	return out
@@ -64,13 +55,16 @@ func (s rootSet) remove(path string, sep string) rootSet {
 // ownsBelow reports whether a root below dir, which the walk of dir does not reach, holds path.
 func (s rootSet) ownsBelow(dir, path, sep string) bool {
 	return slices.ContainsFunc(s.Roots, func(r string) bool {
-		return within(path, r, sep) && within(r, dir, sep) && !reaches(dir, r, sep)
+		return within(path, r, sep) && within(r, dir, sep) && !s.reaches(dir, r, sep)
 	})
 }
 
-// excludes reports whether path was removed by hand, and neither it nor a folder above it was added again.
-func (s rootSet) excludes(path, sep string) bool {
-	return slices.ContainsFunc(s.Excluded, func(e string) bool {
-		return within(path, e, sep) && !slices.ContainsFunc(s.Roots, func(r string) bool { return within(r, e, sep) && within(path, r, sep) })
-	})
+// reaches reports whether the walk of dir indexes what is at path.
+func (s rootSet) reaches(dir, path, sep string) bool {
+	return reaches(dir, path, sep) && !s.excludes(dir, path, sep)
+}
+
+// excludes reports whether path was removed by hand from what the walk of dir visits.
+func (s rootSet) excludes(dir, path, sep string) bool {
+	return slices.ContainsFunc(s.Excluded, func(e string) bool { return within(path, e, sep) && !within(dir, e, sep) })
 }

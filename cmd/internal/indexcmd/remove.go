@@ -21,7 +21,10 @@ type removeCmd struct {
 func (c *removeCmd) Help() string {
 	return `Examples:
   ${program} index remove ~/Documents/notes/old.md
-  ${program} index remove ~/Documents/notes          with all below it`
+  ${program} index remove ~/Documents/notes          with all below it
+
+What is removed stays out, also when a folder above it is added again,
+until it is itself named to index add.`
 }
 
 func (c *removeCmd) Run(a *cli.App) (err error) {

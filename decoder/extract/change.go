@@ -107,6 +107,7 @@ var (
 var outdated = lazyregexp.New(`(?i)(?:, (?:and )?(?:not|nicht)|\b(?:instead of|rather than|no longer|not any more|formerly|previously|until now|up to now|used to be|an?statt|bisher|nicht mehr|au lieu d[eu']|jusqu'ici|en lugar del?|en vez del?|antes)) +([^,;()]{1,40})` +
 	`|(?:\((?:was|before:?|formerly:?|previously:?|until now:?|up from|down from|bisher|statt) +|\buntil [^,;.()]{1,30} it was +)([^,;()]{1,40})` +
 	`|, (?:and |but )?(?:not|nicht|pas) (?:the |at |on |in )?([£€$]?\d[^,;()]{0,40}|(?-i:\p{Lu})[^,;.()]{0,40})` +
+	`|\d\S{0,6}(?: \pL{1,9}\.?){0,2} (?:not|nicht|pas) (?:at |on )?([£€$]?\d[^,;()]{0,40})` + // without a comma, between two numbers
 	`|\b(?:moved|changed|postponed|shifted|rescheduled|brought forward|verlegt|verschoben|geändert|reportée?|déplacée?|aplazad[oa]|cambiad[oa])[^,;:.]{0,40}? (?:from|von|vom|de|du|del) +((?:[^,;()]|, ){1,40}?) (?:to|until|auf|au|à|al?)(?:[^\pL\pN]|$)`)
 
 // instead matches the word for what comes in the place of something, at the end of a clause: "Come on 10 May instead."

@@ -42,6 +42,9 @@ func TestReplaces(t *testing.T) {
 		{"Ring 555 1204 (until May 2026 it was 555 1203).", "555 1203", "What number do I ring?", true},
 		{"The rent is £31, not £29; we misheard.", "£29", "What is the rent?", true},
 		{"The rent is £31, not £29; we misheard.", "£31", "What is the rent?", false},
+		{"change of plan, leaving friday 16:30 not 14:00", "14:00", "When are you leaving?", true},
+		{"change of plan, leaving friday 16:30 not 14:00", "16:30", "When are you leaving?", false},
+		{"The rent is £31 a month not £29.", "£29", "What is the rent?", true},
 		{"The fee is 30 euros.", "30 euros", "What is the fee?", false},
 	} {
 		if got := replaces(c.sentence, c.value, c.question); got != c.want {

@@ -33,7 +33,7 @@ func parseMarkdown(ctx context.Context, data []byte) (Document, error) {
 func markdownDocument(ctx context.Context, lines []string, titled bool) Document {
 	m := markdown{untitled: !titled}
 	m.lines = withoutDefinitions(m.frontMatter(ctx, lines))
-	m.width, m.coded = wrapWidth(proseOf(m.lines)), codeLines(m.lines)
+	m.width, m.coded = wrapWidth(proseOf(m.lines), nil), codeLines(m.lines)
 	for i := 0; i < len(m.lines) && ctx.Err() == nil; {
 		if line := strings.TrimSpace(m.lines[i]); line != "" && !isIndented(m.lines[i]) {
 			m.listed = textline.IsItem(line)

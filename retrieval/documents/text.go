@@ -35,9 +35,10 @@ func textDocument(ctx context.Context, lines []string, titled bool) Document {
 }
 
 func newTextReader(lines []string, titled bool) *textReader {
+	full := justified(lines)
 	return &textReader{
-		lines: lines, titled: titled, width: wrapWidth(lines), dated: letterDate(lines), headed: numberedHeadings(lines), days: dayHeadings(lines),
-		indents: indentsOf(lines), full: justified(lines), rest: map[int][]string{},
+		lines: lines, titled: titled, width: wrapWidth(lines, full), dated: letterDate(lines), headed: numberedHeadings(lines), days: dayHeadings(lines),
+		indents: indentsOf(lines), full: full, rest: map[int][]string{},
 	}
 }
 

@@ -22,6 +22,10 @@ func TestWrappedLines(t *testing.T) {
 			t.Errorf("at %d:\n%s", width, got)
 		}
 	}
+	table := strings.Repeat("23 September    Fauré, Requiem 5-7            all voices\n", 8) + "\n"
+	if got := show(textDocument(t.Context(), splitLines(table+wrapped(mail, 70)), true)); !strings.HasSuffix(got, "\np "+mail) {
+		t.Errorf("below a table:\n%s", got)
+	}
 	const notes = "Cat Müsli gets 2 x 60 g a day, vet: Dra. Pilar Echeverría, 0171 555 0199\n" +
 		"electrician Hr. Baumgärtner, came on 4 Nov 2025, cost 186,40 €\nAunt Renate's birthday: 29 May\n" +
 		"bike: blue, frame number WG 39058, insured with the\nHarbour Mutual since 2021\nwifi of the cabin tumbral-5827\n会议在北京饭店\n地点是三楼\n"

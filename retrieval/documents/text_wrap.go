@@ -85,13 +85,15 @@ const (
 
 // wrapWidth returns the width at which a program wrapped the lines of a text, or 0 if none did. Wrapped lines have
 // about one width: of those that text follows, more are full than not, and a line goes on in lower case. A line of less
-// than half the width, such as "Dear Ada,", was broken on purpose in any text.
-func wrapWidth(lines []string) int {
+// than half the width, such as "Dear Ada,", was broken on purpose in any text, and so were the rows of a table. justified has
+// the lines that only look like rows, see justified.
+func wrapWidth(lines []string, justified map[int]bool) int {
 	var full, broken [maxWidth + 1]int // by width
 	goesOn := false
 	for i := 1; i < len(lines); i++ {
 		line, next := strings.TrimSpace(lines[i-1]), strings.TrimSpace(lines[i])
-		if line == "" || next == "" || textline.IsItem(next) || isRule(next) {
+		row := columnGap.MatchString(line) && !justified[i-1]
+		if line == "" || next == "" || row || textline.IsItem(next) || isRule(next) {
 			continue
 		}
 		length := utf8.RuneCountInString(line)
@@ -115,6 +117,9 @@ func wrapWidth(lines []string) int {
 	}
 	return best
 }
+
+// columnGap matches what stands between two columns; some people also leave two spaces between sentences.
+var columnGap = lazyregexp.New(`[^.!?\s](?: *\t| {2,})`)
 
 // Lines count as justified if at least minJustified of them, with at most maxBlanks blanks between words, end in the
 // same column.

@@ -237,10 +237,11 @@ func countLines(text string) error {
 	return nil
 }
 
-// splitLines splits s at line ends of any kind.
+// splitLines splits s at line ends of any kind. It leaves out marks of direction: chats as WhatsApp exports them have one before
+// some lines.
 func splitLines(s string) []string {
 	return strings.Split(lineEnds.Replace(s), "\n")
 }
 
-// lineEnds makes line ends of one kind. It is made once: a mailbox has many short texts.
-var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\f", "\n\n", "\u2028", "\n", "\u2029", "\n\n")
+// lineEnds makes line ends of one kind, and leaves out marks of direction. It is made once: a mailbox has many short texts.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\f", "\n\n", "\u2028", "\n", "\u2029", "\n\n", "\u200e", "", "\u200f", "")

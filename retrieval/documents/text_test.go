@@ -35,6 +35,21 @@ func TestWrappedLines(t *testing.T) {
 	}
 }
 
+// In a text that is not wrapped, lines that begin with a figure or a sign stand alone. A quotation, a bracket or a dash goes on
+// with the line above it.
+func TestLinesThatBeginWithSigns(t *testing.T) {
+	for text, want := range map[string]string{
+		"shopping\n2 eggs\n½ lemon\n🍎 apples\n(the red ones)\n":                                                                            "p shopping\np 2 eggs\np ½ lemon\np 🍎 apples (the red ones)",
+		"Zoé Picard\n+49 170 5550199\n@zoepicard\nOle Lund\n+49 341 5550\n":                                                                "p Zoé Picard\np +49 170 5550199\np @zoepicard\np Ole Lund\np +49 341 5550",
+		"The big pan is in the cupboard below the stairs, next to the vacuum cleaner\n2 lids belong to it\n¿Dónde está la otra?\n— here\n": "p The big pan is in the cupboard below the stairs, next to the vacuum cleaner\np 2 lids belong to it\np ¿Dónde está la otra? — here",
+		"The costs of the new roof were put at\n$400, and the old one went for\n«nothing».\n":                                              "p The costs of the new roof were put at $400, and the old one went for «nothing».",
+	} {
+		if got := show(textDocument(t.Context(), splitLines(text), true)); got != "title \n"+want {
+			t.Errorf("%s\nwant\n%s", got, want)
+		}
+	}
+}
+
 // A list item goes on in the next line, indented or not, if its line is full. Short items do not take in what is below them.
 func TestWrappedItems(t *testing.T) {
 	const lift = "1. Lift. It stopped four times in January. Rossdale quoted £4,350 for a new controller, and Owen found a second quote of £3,900."
@@ -121,6 +136,8 @@ func TestLinesOfValues(t *testing.T) {
 		"12/04/2025, 18:02 - Messages and calls are end-to-end encrypted. No one outside of this chat can read or listen to them.\n12/04/2025, 18:07 - Idris: Yes! Where do we meet?\n12/04/2025, 18:09 - Gwen: At the car park by the Lion, at 8.30\n13/04/2025, 21:30 - Idris: a great day\n": "title \n" +
 			"p 12/04/2025, 18:02 - Messages and calls are end-to-end encrypted. No one outside of this chat can read or listen to them.\np 12/04/2025, 18:07 - Idris: Yes! Where do we meet?\np 12/04/2025, 18:09 - Gwen: At the car park by the Lion, at 8.30\np 13/04/2025, 21:30 - Idris: a great day",
 		"Please bring the\nfollowing things: a tent, a mat and\nwhat you need.\n": "title \np Please bring the following things: a tent, a mat and what you need.",
+		"[12.03.24, 18:22:10] Anna: Kommst du?\n\u200e[12.03.24, 18:22:40] Anna: \u200eBild weggelassen\n[12.03.24, 18:23:01] Ben: ja, um 8\n": "title \n" +
+			"p [12.03.24, 18:22:10] Anna: Kommst du?\np [12.03.24, 18:22:40] Anna: Bild weggelassen\np [12.03.24, 18:23:01] Ben: ja, um 8",
 	} {
 		if got := show(textDocument(t.Context(), splitLines(text), true)); got != want {
 			t.Errorf("%s\nwant\n%s", got, want)

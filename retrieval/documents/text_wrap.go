@@ -27,17 +27,16 @@ func endsBefore(line, next string, width int) bool {
 
 // breaksBefore reports whether a line was broken on purpose, rather than because it was full. width is the width at which a
 // program wrapped the text, 0 if none did. A break is on purpose if another speaker or a box to tick begins in the next line,
-// or if that begins like a sentence and either the text is not wrapped or the next word would still have fitted. In a text that is
-// not wrapped, a line in lower case continues the line before it only if that ends in the middle of a sentence.
+// or if that begins like a sentence, a number or a name and either the text is not wrapped or the next word would still have fitted. In
+// a text that is not wrapped, a line in lower case continues the line before it only if that ends in the middle of a sentence. A
+// quotation, a bracket or a dash continues it in any text.
 func breaksBefore(line, next string, width int) bool {
 	r, _ := utf8.DecodeRuneInString(next)
 	switch {
 	case textline.IsStamped(next), textline.IsBoxed(next), english.Message.MatchString(next):
 		return true
-	case unicode.IsUpper(r), unicode.Is(unicode.Sc, r):
+	case unicode.IsUpper(r), unicode.IsNumber(r), unicode.In(r, unicode.Sc, unicode.Sm, unicode.So) && r != '<', strings.ContainsRune("@§¿¡", r): // '<' is a bracket
 		return !textline.Binds(line) && (width == 0 || fits(line, next, width*5/6))
-	case unicode.IsDigit(r):
-		return !textline.Binds(line) && fits(line, next, max(minWidth, width*5/6))
 	case unicode.IsLower(r):
 		return width == 0 && givesValue(line, next) || (width == 0 || namesOnly(line)) && !goesOn(line, next)
 	case unicode.IsLetter(r): // of a script without capitals

@@ -157,7 +157,7 @@ func (s *subtitles) end() {
 		s.heading = s.begun
 		s.doc.AddHeading(LowestLevel, "At "+clock(s.begun))
 	}
-	s.doc.Add(Paragraph, joined(s.para))
+	s.doc.Add(Paragraph, strings.Join(s.para, " "))
 	s.para, s.words = nil, 0
 }
 

@@ -35,9 +35,12 @@ func textDocument(ctx context.Context, lines []string, titled bool) Document {
 }
 
 func newTextReader(lines []string, titled bool) *textReader {
-	full := justified(lines)
+	full, words := justified(lines), textline.Compounds{}
+	for _, line := range lines {
+		words.Add(line)
+	}
 	return &textReader{
-		lines: lines, titled: titled, width: wrapWidth(lines, full), dated: letterDate(lines), headed: numberedHeadings(lines), days: dayHeadings(lines),
+		lines: lines, words: words, titled: titled, width: wrapWidth(lines, full), dated: letterDate(lines), headed: numberedHeadings(lines), days: dayHeadings(lines),
 		indents: indentsOf(lines), full: full, rest: map[int][]string{},
 	}
 }
@@ -55,7 +58,7 @@ func (r *textReader) document(ctx context.Context) Document {
 	}
 	r.end()
 	for i, lines := range r.rest {
-		r.doc.Blocks[i].Text = english.Collapse(joined(append([]string{r.doc.Blocks[i].Text}, lines...)))
+		r.doc.Blocks[i].Text = english.Collapse(r.words.Join(append([]string{r.doc.Blocks[i].Text}, lines...)))
 	}
 	r.doc.DemoteTitle(false)
 	return r.doc
@@ -70,6 +73,7 @@ type textReader struct {
 	dated   int          // see letterDate
 	headed  map[int]bool // see numberedHeadings
 	days    map[int]bool // see dayHeadings
+	words   textline.Compounds
 	indents indents
 	full    map[int]bool // see justified
 
@@ -81,7 +85,7 @@ type textReader struct {
 
 // end ends the paragraph, if there is one.
 func (r *textReader) end() {
-	r.doc.Add(Paragraph, joined(r.para))
+	r.doc.Add(Paragraph, r.words.Join(r.para))
 	r.para = nil
 }
 
@@ -116,7 +120,7 @@ func (r *textReader) block(i int) int {
 		r.doc.AddCode(r.lines[i : i+n])
 		return n
 	}
-	if text, n := hanging(r.lines, i); n > 0 {
+	if text, n := hanging(r.words, r.lines, i); n > 0 {
 		r.doc.Add(Line, text)
 		return n
 	}

@@ -5,14 +5,15 @@ import (
 	"unicode"
 
 	"tandem/internal/lazyregexp"
+	"tandem/retrieval/internal/textline"
 )
 
 // An option at the start of a line as in manuals and in the help of programs: "-x pattern", "--dry-run, -n".
 var optionTerm = lazyregexp.New(`^(?:--?[\pL#?@][^ ]*|-\d,?)(?:,? [^ ]+){0,5}$`)
 
 // hanging returns the entry with a hanging indent at line i, as in manuals, and its number of lines, or 0 if there is none.
-// The description begins after the term or on the next line, and is indented more than the term.
-func hanging(all []string, i int) (text string, n int) {
+// The description begins after the term or on the next line, and is indented more than the term. words are the text's words with a hyphen.
+func hanging(words textline.Compounds, all []string, i int) (text string, n int) {
 	lines := all[i:]
 	indent := indentation(lines[0])
 	term, rest := strings.TrimSpace(lines[0]), ""
@@ -31,7 +32,7 @@ func hanging(all []string, i int) (text string, n int) {
 	for n = 1; n < len(lines) && strings.TrimSpace(lines[n]) != "" && indentation(lines[n]) > indent+1; n++ {
 		said = append(said, strings.TrimSpace(lines[n]))
 	}
-	if rest = strings.TrimSpace(joined(said)); rest == "" {
+	if rest = strings.TrimSpace(words.Join(said)); rest == "" {
 		return "", 0
 	}
 	return strings.TrimSuffix(term, ":") + ": " + rest, n

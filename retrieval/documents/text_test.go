@@ -79,6 +79,19 @@ func wrapped(text string, width int) string {
 	return strings.Join(append(out, line), "\n")
 }
 
+// Words that are divided at the ends of lines are whole, also in a narrow column. The hyphen of a compound stays.
+func TestDividedWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"The society was founded in 1911, and since then it has published infor-\nmation about the mill on the river, which many well-known people have\nseen. The mill is a place that is visited by all of them, and it is well-\nknown for its wheel. It needs helpers for lunch- and dinnertime, lunch-\nor teatime, and was built at that time in the winter by Jean-\nPierre Roux.\n": "p The society was founded in 1911, and since then it has published information about the mill on the river, which many well-known people have seen. The mill is a place that is visited by all of them, and it is well-known for its wheel. It needs helpers for lunch- and dinnertime, lunch- or teatime, and was built at that time in the winter by Jean-Pierre Roux.",
+		"The mill stands on the ri\u00ad\nver and is quite an attrac-\ntion for all - old or young -\nof the vil‐\nlage.\n":                                              "p The mill stands on the river and is quite an attraction for all - old or young - of the village.",
+		"- Read the book about the mill, which has been in the library of the vil-\n  lage for long, and tell the others about it when they come to the mee-\n  ting.\n": "l - Read the book about the mill, which has been in the library of the village for long, and tell the others about it when they come to the meeting.",
+	} {
+		if got := show(textDocument(t.Context(), splitLines(text), true)); got != "title \n"+want {
+			t.Errorf("%s\nwant\n%s", got, want)
+		}
+	}
+}
+
 // A line that ends with a word such as "by" goes on in the next, whatever that begins with. A short note may end so.
 func TestLinesThatCannotEnd(t *testing.T) {
 	const text = "Rooms\n\nThe keys for the cellar are kept by the caretaker in\nRoom 12 of the annexe. The costs are put at\n£400 in total.\n\n" +

@@ -67,7 +67,7 @@ func goesOn(line, next string) bool {
 	words := strings.Fields(line)
 	first, _, _ := strings.Cut(next, " ")
 	last := words[len(words)-1]
-	return strings.HasSuffix(last, ",") || strings.ContainsAny(next[len(next)-1:], ".!?") || textline.Links(english.TrimWord(strings.ToLower(last))) || textline.Links(english.TrimWord(first)) || english.IsVerb(last) || english.IsVerb(first)
+	return strings.HasSuffix(last, ",") || textline.EndsDivided(last) || strings.ContainsAny(next[len(next)-1:], ".!?") || textline.Links(english.TrimWord(strings.ToLower(last))) || textline.Links(english.TrimWord(first)) || english.IsVerb(last) || english.IsVerb(first)
 }
 
 // namesOnly reports whether a line is a name: "Zoé Picard".
@@ -167,8 +167,3 @@ func stretched(line string) (wide, single int, ok bool) {
 	}
 	return wide, len(words) - 1 - wide, true
 }
-
-// joined joins the lines of a paragraph, and the words that a hyphen (U+2010) divides at their ends.
-func joined(lines []string) string { return divided.ReplaceAllString(strings.Join(lines, " "), "$1$2") }
-
-var divided = lazyregexp.New(`(\pL)‐ +(\p{Ll})`)

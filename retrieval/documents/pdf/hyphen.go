@@ -3,36 +3,23 @@ package pdf
 import (
 	"bytes"
 	"strings"
-	"unicode/utf8"
 
-	"tandem/retrieval/internal/english"
 	"tandem/retrieval/internal/textline"
 )
 
-// compounds are the words with a hyphen that stand within lines of a document, in lower case. A hyphen at the end of a line
-// may belong to such a word, or only divide one.
-type compounds map[string]bool
+// compounds are the words with a hyphen that stand within lines of a document.
+type compounds struct{ textline.Compounds }
 
 // compounds returns those of a document.
 func (d *document) compounds() compounds {
-	out := compounds{}
+	out := compounds{textline.Compounds{}}
 	for _, page := range d.pages {
 		for _, r := range page.runs {
-			if !strings.Contains(r.text, "-") {
-				continue
-			}
-			for word := range strings.FieldsSeq(r.text) {
-				if word = english.TrimWord(strings.ToLower(word)); strings.Contains(strings.Trim(word, "-"), "-") {
-					out[word] = true
-				}
-			}
+			out.Add(r.text)
 		}
 	}
 	return out
 }
-
-// suspended are words after which the rest of a word with a hyphen comes: "lunch- and dinnertime".
-var suspended = english.Set("and or to und oder bis bzw. sowie u. et ou y o e")
 
 // between appends to a text that ends with a run what stands before the run after it: a space, a hyphen, or nothing if a
 // hyphen only divides a word between two lines.
@@ -67,14 +54,7 @@ func (c compounds) betweenWords(text []byte, before string, last, next run) []by
 	if !last.hyphen {
 		text = text[:len(text)-1]
 	}
-	whole := english.TrimWord(strings.ToLower(part + "-" + after))
-	switch {
-	case suspended[after]:
-		return append(text, "- "...)
-	case !textline.BeginsLower(after), utf8.RuneCountInString(english.TrimWord(part)) == 1, strings.ContainsAny(part+english.TrimWord(after), "@/:.0123456789"), strings.ContainsRune(part, '-'), c[whole]:
-		return append(text, '-')
-	}
-	return text
+	return append(text, c.Hyphen(part, after)...)
 }
 
 // cell returns the text of a cell, and whether all of it is bold.

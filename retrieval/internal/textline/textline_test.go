@@ -38,3 +38,18 @@ func TestLines(t *testing.T) {
 		}
 	}
 }
+
+func TestHyphens(t *testing.T) {
+	c := Compounds{}
+	c.Add("a well-known mill")
+	for _, words := range []struct{ last, next, want string }{
+		{"infor", "mation.", ""}, {"well", "known,", "-"}, {"lunch", "and", "- "}, {"Jean", "Pierre", "-"}, {"e", "mail", "-"}, {"20", "30", "-"}, {"state-of", "the", "-"},
+	} {
+		if got := c.Hyphen(words.last, words.next); got != words.want {
+			t.Errorf("%q between %q and %q", got, words.last, words.next)
+		}
+	}
+	if got := c.Join([]string{"old - or young -", "- of the vil\u2010", "lage"}); got != "old - or young - - of the village" {
+		t.Errorf("%q", got)
+	}
+}

@@ -71,18 +71,38 @@ const maxTableRules = 3
 // boxEdge is the line above, below or between the rows of a boxed table.
 var boxEdge = lazyregexp.New(`^\+([-=:]+\+)+$`)
 
+// frames writes the characters that draw frames as ASCII.
+var frames = newFrames()
+
+func newFrames() *strings.Replacer {
+	var pairs []string
+	for ascii, drawn := range map[string]string{
+		"-": "─━┄┅┈┉╌╍", "=": "═", "|": "│┃┆┇┊┋╎╏║",
+		"+": "┌┍┎┏┐┑┒┓└┕┖┗┘┙┚┛├┝┞┟┠┡┢┣┤┥┦┧┨┩┪┫┬┭┮┯┰┱┲┳┴┵┶┷┸┹┺┻┼┽┾┿╀╁╂╃╄╅╆╇╈╉╊╋╒╓╔╕╖╗╘╙╚╛╜╝╞╟╠╡╢╣╤╥╦╧╨╩╪╫╬╭╮╯╰",
+	} {
+		for _, r := range drawn {
+			pairs = append(pairs, string(r), ascii)
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}
+
 // boxedTable returns the table at the start of lines whose rows stand between lines such as "+----+----+". Cells may have several
 // lines. If only the names of the columns and all the rest are divided, as in the output of a database, each line of the rest
-// is a row.
+// is a row; but below a double rule, a line without a first cell goes on with the one above it.
 func boxedTable(lines []string) (n int, rows [][]string, head blocks.Headed) {
 	var parts [][][]string // lines of cells between edges
+	double := false        // the edge above the table is
 	for ; n < len(lines); n++ {
-		line := strings.TrimSpace(lines[n])
+		line := frames.Replace(strings.TrimSpace(lines[n]))
 		if boxEdge.MatchString(line) {
 			if len(parts) == 1 && len(parts[0]) == 0 {
 				return 0, nil, blocks.NoHead
 			}
-			if strings.Contains(line, "=") && len(parts) == 1 { // below the first row
+			switch equals := strings.Contains(line, "="); {
+			case len(parts) == 0:
+				double = equals
+			case len(parts) == 1 && equals && !double: // below the first row
 				head = blocks.HasHead
 			}
 			parts = append(parts, nil)
@@ -97,17 +117,20 @@ func boxedTable(lines []string) (n int, rows [][]string, head blocks.Headed) {
 	if len(parts) < 3 || len(parts[0]) == 0 {
 		return 0, nil, blocks.NoHead
 	}
-	if parts = parts[:len(parts)-1]; head == blocks.NoHead {
-		head = blocks.GuessHead
-	}
-	if len(parts) == 2 && len(parts[0]) == 1 && !slices.ContainsFunc(parts[1], func(cells []string) bool { return strings.TrimSpace(cells[0]) == "" }) {
+	if parts = parts[:len(parts)-1]; len(parts) == 2 && len(parts[0]) == 1 && (head == blocks.NoHead || !slices.ContainsFunc(parts[1], goesOnBelow)) {
 		return n, append(parts[0], parts[1]...), blocks.HasHead
+	}
+	if head == blocks.NoHead {
+		head = blocks.GuessHead
 	}
 	for _, part := range parts {
 		rows = append(rows, stacked(part))
 	}
 	return n, rows, head
 }
+
+// goesOnBelow reports whether cells have no first one, so that they may go on with the row above.
+func goesOnBelow(cells []string) bool { return strings.TrimSpace(cells[0]) == "" }
 
 // stacked returns the row of a table whose cells have several lines.
 func stacked(lines [][]string) (row []string) {

@@ -25,7 +25,11 @@ func parseText(ctx context.Context, data []byte) (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
-	return textDocument(ctx, splitLines(text), true), nil
+	lines := splitLines(text)
+	if strings.Contains(text, "\f") {
+		lines = pagedLines(text)
+	}
+	return textDocument(ctx, lines, true), nil
 }
 
 // textDocument returns the document in lines of plain text, or what it has of it when ctx ends. It looks for a title if titled

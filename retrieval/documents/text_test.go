@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -77,6 +78,22 @@ func wrapped(text string, width int) string {
 		line = word
 	}
 	return strings.Join(append(out, line), "\n")
+}
+
+// Of the headers, footers and numbers of pages, only the first header is read. A sentence goes on over pages.
+func TestPagesOfText(t *testing.T) {
+	page := func(n int, text string) string {
+		return fmt.Sprintf("Rowing club       Minutes       Page %d\n\n%s\n\n              - %d -\n", n, text, n)
+	}
+	text := page(1, "The committee met on Monday to talk about the roof of the boat house, as\nthe rain gets in behind the stove and the boats are wet. It was agreed\nthat the roof should be done first, and that Mr Lund should ask for the\nprice of the tiles, which") + "\f" +
+		page(2, "he knows best. The next point was the summer party, which nobody wants to\nrun this year. Ada said that she would ask the young ones whether they\nwant to do it, and that she would tell the committee in June about what\nthey had said.") + "\f" +
+		page(3, "Then the treasurer told them about the fees and the money that is left in\nthe bank. The meeting ended at nine.\n\nOle Lund\nsecretary")
+	const want = "title Rowing club Minutes Page 1\np The committee met on Monday to talk about the roof of the boat house, as the rain gets in behind the stove and the boats are wet. It was agreed that the roof should be done first, and that Mr Lund should ask for the price of the tiles, which " +
+		"he knows best. The next point was the summer party, which nobody wants to run this year. Ada said that she would ask the young ones whether they want to do it, and that she would tell the committee in June about what they had said.\n" +
+		"p Then the treasurer told them about the fees and the money that is left in the bank. The meeting ended at nine.\np Ole Lund\np secretary"
+	if doc, err := Parse(t.Context(), "a.txt", []byte(text)); err != nil || show(doc) != want {
+		t.Errorf("%s (%v)\nwant\n%s", show(doc), err, want)
+	}
 }
 
 // Words that are divided at the ends of lines are whole, also in a narrow column. The hyphen of a compound stays.

@@ -11,7 +11,7 @@
 //	cells     grids.go, columns.go   lines that cross make cells, lines between rows make rows
 //	runs      runs.go                characters become runs: pieces of a line, each in at most one cell
 //	unruled   unruled.go             runs that stand in columns make cells without lines
-//	margins   margins.go             headers, footers and page numbers are left out
+//	margins   layout.go              headers, footers and page numbers are left out
 //	lines     lines.go               runs outside cells become lines, column after column
 //	tables    tables.go, forms.go    cells become tables, or lines where each holds a name and its value
 //	layout    layout.go, hyphen.go   lines become headings, paragraphs and items

@@ -11,10 +11,30 @@ import (
 
 	"tandem/retrieval/internal/blocks"
 	"tandem/retrieval/internal/english"
+	"tandem/retrieval/internal/margins"
 	"tandem/retrieval/internal/textline"
 )
 
 // This file makes a document of lines: it finds where paragraphs begin and end, and what is a heading.
+
+// dropMargins removes page numbers, and headers and footers that return on other pages, but for the first of each.
+func (d *document) dropMargins() {
+	pages := make([][]margins.Piece, len(d.pages))
+	for p, page := range d.pages {
+		for _, r := range page.runs {
+			pages[p] = append(pages[p], margins.Piece{Y: r.base, Text: r.text, Cell: r.grid > 0})
+		}
+	}
+	for p, repeated := range margins.Repeated(pages) {
+		var kept []run
+		for i, r := range d.pages[p].runs {
+			if !repeated[i] {
+				kept = append(kept, r)
+			}
+		}
+		d.pages[p].runs = kept
+	}
+}
 
 // layout returns the document: headings, paragraphs, items, and the rows of tables. It lays out no more pages once ctx has ended.
 func (d *document) layout(ctx context.Context) blocks.Document {

@@ -783,17 +783,6 @@ func TestControlTokensInTextAreOnlyText(t *testing.T) {
 	}
 }
 
-// Earlier answers appear in a prompt without the thoughts before them.
-func TestThoughtsAreLeftOut(t *testing.T) {
-	for _, c := range []struct{ role, text, want string }{
-		{"assistant", "<think>\nhm</think>\n\nYes.", "Yes."}, {"assistant", "Yes.", "Yes."}, {"user", "a </think> b", "a </think> b"},
-	} {
-		if got := withoutThoughts(chat.Message{Role: c.role, Content: c.text}); got != c.want {
-			t.Errorf("%s: %q becomes %q", c.role, c.text, got)
-		}
-	}
-}
-
 // Two decoders in lock step, the vanilla distributed RAG of DRAGON §2.2.
 func TestPlain(t *testing.T) {
 	m := openToy(t, 14, 512)

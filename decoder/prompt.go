@@ -43,7 +43,7 @@ func writePrompts(cfg Config, req Request, bare bool) (prompts []prompt, truncat
 	var from []int // where the conversation may begin
 	tok, template := cfg.Model.Tokenizer(), cfg.Model.Template()
 	for i, m := range all {
-		all[i].Content = template.Escape(tok, withoutThoughts(m))
+		all[i].Content = template.Escape(tok, m.WithoutThoughts())
 		if i == 0 || m.Role == "user" {
 			from = append(from, i)
 		}
@@ -56,15 +56,6 @@ func writePrompts(cfg Config, req Request, bare bool) (prompts []prompt, truncat
 		try(1 + sort.Search(last-1, func(i int) bool { return try(1 + i) }))
 	}
 	return prompts, truncated, err
-}
-
-// withoutThoughts returns a message without the thoughts before an answer. Templates would drop them by their tag, but Escape
-// breaks it up.
-func withoutThoughts(m chat.Message) string {
-	if _, answer, ok := strings.Cut(m.Content, "</think>"); ok && m.Role == "assistant" {
-		return strings.TrimLeft(answer, "\n")
-	}
-	return m.Content
 }
 
 // A NoRoomError reports that a question, its conversation and the longest answer that it allows leave no room in the model's

@@ -127,7 +127,9 @@ func (t *talking) answer(line string) error {
 	return t.remember(tokens, written)
 }
 
+// message is a turn as later prompts have it.
 func (t *talking) message(role, text string) chat.Message {
+	text = chat.Message{Role: role, Content: text}.WithoutThoughts()
 	return chat.Message{Role: role, Content: t.model.Template().Escape(t.model.Tokenizer(), text)}
 }
 

@@ -102,6 +102,18 @@ func TestTalkThatIsStopped(t *testing.T) {
 	}
 }
 
+// A turn says in later prompts what was said, without thoughts.
+func TestTalkTurns(t *testing.T) {
+	c := newTalk(t, "llama", 512)
+	for _, turn := range []struct{ role, text, want string }{
+		{"assistant", "<think>\nhm\n</think>\n\nYes.", "Yes."}, {"user", "<think>?", "<think>?"},
+	} {
+		if got := c.message(turn.role, turn.text); got.Role != turn.role || got.Content != turn.want {
+			t.Errorf("%s: %q becomes %q", turn.role, turn.text, got)
+		}
+	}
+}
+
 // Commands clear the conversation and end it, and others are refused.
 func TestTalkCommands(t *testing.T) {
 	c := newTalk(t, "llama", 512)

@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -23,6 +24,19 @@ import (
 type Message struct {
 	Role    string // "system", "user" or "assistant"
 	Content string
+}
+
+// thoughts are what reasoning models write before an answer. Their templates may have begun them in the prompt, and an answer that
+// was cut may not end them.
+var thoughts = regexp.MustCompile(`(?is)^.*?(</think>|</seed:think>|\[/THINK\])\s*|^\s*(<think>|<seed:think>|\[THINK\]).*`)
+
+// WithoutThoughts returns the content of a message, without the thoughts before an answer if the model wrote it. Templates
+// would drop them by their tags, but Escape breaks these up, and a model is not trained to read its earlier thoughts.
+func (m Message) WithoutThoughts() string {
+	if m.Role != "assistant" {
+		return m.Content
+	}
+	return thoughts.ReplaceAllString(m.Content, "")
 }
 
 // chatML is for models that have the tokens <|im_start|> and <|im_end|> but no template.

@@ -118,3 +118,21 @@ func TestContentInParts(t *testing.T) {
 		}
 	}
 }
+
+// Later prompts have an earlier answer without the thoughts before it.
+func TestThoughtsAreLeftOut(t *testing.T) {
+	for _, c := range []struct{ role, text, want string }{
+		{"assistant", "<think>\nhm</think>\n\nYes.", "Yes."},
+		{"assistant", "hm</think>Yes. </think> is a tag.", "Yes. </think> is a tag."}, // the prompt began the thought
+		{"assistant", "[THINK]hm[/THINK]Yes.", "Yes."},
+		{"assistant", "\n<seed:think>hm\n</seed:think> Yes.", "Yes."},
+		{"assistant", "<think>\nhm", ""}, // the answer was cut
+		{"assistant", "Yes, I <think> so.", "Yes, I <think> so."},
+		{"assistant", " Yes.", " Yes."},
+		{"user", "a </think> b", "a </think> b"},
+	} {
+		if got := (Message{c.role, c.text}).WithoutThoughts(); got != c.want {
+			t.Errorf("%s: %q becomes %q", c.role, c.text, got)
+		}
+	}
+}

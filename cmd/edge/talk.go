@@ -105,7 +105,9 @@ func (t *talking) answer(line string) error {
 	ctx, cancel := context.WithCancel(t.app)
 	defer cancel()
 	defer t.app.CatchInterrupt(cancel)()
-	text, written, stats, err := t.stream(ctx, t.app, t.seq, tokens[same:], t.sampling, spec)
+	sampling := t.sampling
+	sampling.Before = tokens[:same]
+	text, written, stats, err := t.stream(ctx, t.app, t.seq, tokens[same:], sampling, spec)
 	fmt.Fprintln(t.app.Out)
 	t.read = append(tokens, written...)
 	t.read = t.read[:min(len(t.read), t.seq.Len())] // an answer's last token is not read yet

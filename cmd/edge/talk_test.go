@@ -38,8 +38,12 @@ func newTalk(t *testing.T, arch string, context int) *talking {
 // An answer in a conversation is the one that a model gives which reads the whole conversation again, also where the model has
 // windows. What it has read before is not read again where the model can keep it.
 func TestTalkReadsOn(t *testing.T) {
-	for _, arch := range []string{"llama", "gemma3"} {
-		c := newTalk(t, arch, 512)
+	for _, run := range []struct {
+		arch    string
+		penalty float64
+	}{{"llama", 1}, {"gemma3", 1}, {"llama", 1.3}} {
+		c, arch := newTalk(t, run.arch, 512), run.arch
+		c.sampling.RepeatPenalty, c.sampling.RepeatLast = run.penalty, -1
 		for turn := range 4 {
 			if err := c.answer(fmt.Sprintf("Say %d", turn)); err != nil {
 				t.Fatal(err)

@@ -95,8 +95,8 @@ func GenerateWith(ctx context.Context, m *model.Model, prompt []tandem.Token, s 
 	return Continue(ctx, m.NewSeq(), prompt, s, max, spec, emit)
 }
 
-// Continue is GenerateWith on a sequence, which may have an adapter and tokens before the prompt. The sequence forgets what no
-// later token needs (model.Seq.Forget).
+// Continue is GenerateWith on a sequence, which may have an adapter and tokens before the prompt (Params.Before). The sequence
+// forgets what no later token needs (model.Seq.Forget).
 func Continue(ctx context.Context, seq *model.Seq, prompt []tandem.Token, s Params, max int, spec Speculator, emit func(tandem.Token) error) (Stats, error) {
 	m := seq.Model()
 	stats := Stats{PromptTokens: len(prompt)}

@@ -16,6 +16,8 @@ import (
 type Params struct {
 	tandem.Sampling
 	Seed uint64 // of the random draws
+	// Before holds tokens before the prompt, such as those that a sequence has already. Only the repetition penalty reads them.
+	Before []tandem.Token
 	// Replay holds tokens that the sampler returns first, whatever the logits, so that the model reads a given text as
 	// its own answer.
 	Replay []tandem.Token
@@ -347,7 +349,7 @@ func New(s Params, prompt []tandem.Token) (*Sampler, error) {
 	}
 	sampler := &Sampler{s: s, rng: rand.New(rand.NewPCG(s.Seed, 0x9e3779b97f4a7c15))}
 	if s.penalises() {
-		sampler.recent = slices.Clone(prompt)
+		sampler.recent = slices.Concat(s.Before, prompt)
 	}
 	return sampler, nil
 }

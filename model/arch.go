@@ -17,6 +17,8 @@ import (
 type architecture struct {
 	name   string                                             // as the metadata key general.architecture has it
 	moe    bool                                               // whether its feed-forward layers may be mixtures of experts
+	long   bool                                               // whether LongRoPE may rotate its positions
+	conv   bool                                               // whether layers may have short convolutions instead of attention
 	config func(r *metaReader, c *Config)                     // reads the keys that not all architectures have
 	embed  func(b *block) npu.Value                           // tokens to the residual stream
 	layer  func(b *block, x npu.Value) npu.Value              // one layer of the residual stream
@@ -30,6 +32,11 @@ func register(a architecture) { architectures[a.name] = &a }
 
 // Architectures returns the names of the architectures that Open knows, sorted.
 func Architectures() []string { return slices.Sorted(maps.Keys(architectures)) }
+
+// architecturesWith returns the names of the architectures that a function picks, for an error.
+func architecturesWith(is func(*architecture) bool) string {
+	return strings.Join(slices.DeleteFunc(Architectures(), func(name string) bool { return !is(architectures[name]) }), ", ")
+}
 
 // recurrent names architectures with layers whose state is no cache of positions.
 var recurrent = map[string]string{

@@ -6,7 +6,7 @@ import "tandem/npu"
 // gates.
 func init() {
 	register(architecture{
-		name: "lfm2",
+		name: "lfm2", conv: true,
 		config: func(r *metaReader, c *Config) {
 			c.Eps = r.epsilon("attention.layer_norm_rms_epsilon")
 			c.Rope = r.rope(npu.HalfSplit, c.HeadDim)

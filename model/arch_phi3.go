@@ -12,11 +12,11 @@ import (
 // them, so a model is opened for one of the two: by default for the first, whose length then is its context.
 func init() {
 	register(architecture{
-		name: "phi3",
+		name: "phi3", long: true,
 		config: func(r *metaReader, c *Config) {
 			c.Eps = r.epsilon("attention.layer_norm_rms_epsilon")
 			c.Rope = r.rope(npu.HalfSplit, c.HeadDim)
-			if !r.file.Has("rope_factors_short.weight") {
+			if !r.file.Has(shortFactors) {
 				return
 			}
 			first := r.size("rope.scaling.original_context_length", 1, maxContext, c.Context)
@@ -24,7 +24,7 @@ func init() {
 			if by := float64(c.Context) / float64(first); c.Rope.Magnitude == 0 && by > 1 {
 				c.Rope.Magnitude = math.Sqrt(1 + math.Log(by)/math.Log(float64(first)))
 			}
-			if first < c.Context && r.file.Has("rope_factors_long.weight") {
+			if first < c.Context && r.file.Has(longFactors) {
 				c.long = &longRope{c.Rope, c.Context}
 			}
 			c.Context = min(c.Context, first)

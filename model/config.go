@@ -145,6 +145,7 @@ func readConfig(f *gguf.File) (Config, error) {
 	c.FF = r.size("feed_forward_length", 1, maxWidth, 0)
 	c.Heads = r.size("attention.head_count", 1, maxWidth, 0)
 	c.KVHeads = r.keyHeads(&c)
+	r.features(arch, &c)
 	c.HeadDim = r.size("attention.key_length", 1, maxWidth, c.Dim/max(1, c.Heads))
 	values := r.size("attention.value_length", 1, maxWidth, c.HeadDim)
 	if arch.moe {
@@ -348,6 +349,27 @@ func (r *metaReader) keyHeads(c *Config) int {
 		c.convolved = nil
 	}
 	return int(heads)
+}
+
+// features refuses what the layers of an architecture do not compute, so that no file runs as another model.
+func (r *metaReader) features(arch *architecture, c *Config) {
+	if layer := slices.Index(c.convolved, true); layer >= 0 && !arch.conv {
+		r.fail("%sattention.head_count_kv: layer %d has 0 heads, and of all architectures only %s may have layers without attention: use another model",
+			r.arch, layer, architecturesWith(func(a *architecture) bool { return a.conv }))
+	}
+	var long string // what says that a file has LongRoPE
+	if key := r.arch + "rope.scaling.type"; r.optionalText(key) == "longrope" {
+		long = "metadata key " + key
+	}
+	for _, name := range []string{longFactors, shortFactors} {
+		if r.file.Has(name) {
+			long = "tensor " + name
+		}
+	}
+	if long != "" && !arch.long {
+		r.fail("%s: LongRoPE is supported with architecture %s only, and this is %s: use another model",
+			long, architecturesWith(func(a *architecture) bool { return a.long }), arch.name)
+	}
 }
 
 // experts reads the sizes of mixtures of experts.

@@ -9,6 +9,12 @@ import (
 	"tandem/npu/quant"
 )
 
+// The tensors of LongRoPE's factors, for contexts longer than the first training's and for others.
+const (
+	longFactors  = "rope_factors_long.weight"
+	shortFactors = "rope_factors_short.weight"
+)
+
 // tensors finds a file's tensors by name, checks their types and shapes, and keeps them: the blocks of all chunk
 // sizes share them. It keeps the first error, too.
 type tensors struct {
@@ -39,11 +45,11 @@ func readTransformer(f *gguf.File) (Config, *tensors, error) {
 		if factors := t.ropeFactors("rope_freqs.weight", c.Rope.Dims/2); factors != nil {
 			c.Rope.Factors = factors
 		}
-		long := t.ropeFactors("rope_factors_long.weight", c.Rope.Dims/2)
+		long := t.ropeFactors(longFactors, c.Rope.Dims/2)
 		if c.long != nil {
 			c.long.rope.Factors = long
 		}
-		if factors := t.ropeFactors("rope_factors_short.weight", c.Rope.Dims/2); factors != nil {
+		if factors := t.ropeFactors(shortFactors, c.Rope.Dims/2); factors != nil {
 			c.Rope.Factors = factors
 		}
 	}

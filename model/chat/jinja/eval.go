@@ -192,14 +192,9 @@ func (e *compareExpr) eval(m *machine) any {
 			holds = m.contains(y, x)
 		case "not in":
 			holds = !m.contains(y, x)
-		case "<":
-			holds = m.compare(x, y) < 0
-		case "<=":
-			holds = m.compare(x, y) <= 0
-		case ">":
-			holds = m.compare(x, y) > 0
-		case ">=":
-			holds = m.compare(x, y) >= 0
+		default:
+			sign := m.compare(x, y)
+			holds = !isNaN(x) && !isNaN(y) && (sign < 0 && op[0] == '<' || sign > 0 && op[0] == '>' || sign == 0 && len(op) == 2)
 		}
 		if !holds {
 			return false
@@ -287,26 +282,43 @@ func (m *machine) arithmetic(op string, x, y any) any {
 	}
 	switch op {
 	case "+":
-		f += g
+		return f + g
 	case "-":
-		f -= g
+		return f - g
 	case "*":
-		f *= g
+		return f * g
 	case "/":
-		f /= g
+		return f / g
 	case "//":
-		f = math.Floor(f / g)
+		whole, _ := floorDivide(f, g)
+		return whole
 	case "%":
-		if f = math.Mod(f, g); f != 0 && (f < 0) != (g < 0) {
-			f += g
-		}
-	case "**":
-		f = math.Pow(f, g)
+		_, rest := floorDivide(f, g)
+		return rest
 	}
-	if math.IsNaN(f) || math.IsInf(f, 0) {
+	r := math.Pow(f, g)
+	if finite(f) && finite(g) && !finite(r) {
 		m.fail("the result of %s is out of range", op)
 	}
-	return f
+	return r
+}
+
+// isNaN reports whether a value is the number that is in no order with others.
+func isNaN(v any) bool {
+	f, _ := v.(float64)
+	return math.IsNaN(f)
+}
+
+func finite(f float64) bool { return f-f == 0 }
+
+// floorDivide is Python's divmod of numbers: the rest has the sign of g.
+func floorDivide(f, g float64) (whole, rest float64) {
+	rest = math.Mod(f, g)
+	whole = math.Round((f - rest) / g)
+	if rest != 0 && (rest < 0) != (g < 0) {
+		whole, rest = whole-1, rest+g
+	}
+	return whole, rest
 }
 
 // integers computes with integers. Python's have no bounds; these have 64 bits, and results beyond are errors.

@@ -1,7 +1,9 @@
 package jinja
 
 import (
+	"errors"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +23,7 @@ func init() {
 		"max": filterExtreme(1), "min": filterExtreme(-1), "pprint": filterPprint, "reject": filterSelect(failing),
 		"rejectattr": filterSelectAttr(failing), "replace": filterReplace, "reverse": filterReverse, "round": filterRound,
 		"safe": filterString, "select": filterSelect(passing), "selectattr": filterSelectAttr(passing), "slice": filterSlice,
-		"sort": filterSort, "string": filterString, "sum": filterSum, "title": textFilter("title"), "tojson": filterJSON,
+		"sort": filterSort, "string": filterString, "sum": filterSum, "title": filterTitle, "tojson": filterJSON,
 		"trim": filterTrim, "truncate": filterTruncate, "unique": filterUnique, "upper": textFilter("upper"),
 		"urlencode": filterURL, "wordcount": filterWordcount,
 	}
@@ -64,8 +66,8 @@ func init() {
 			}
 			return false
 		},
-		"lower": func(m *machine, x any, _ *arguments) any { s := m.str(x); return s == strings.ToLower(s) && cased(s) },
-		"upper": func(m *machine, x any, _ *arguments) any { s := m.str(x); return s == strings.ToUpper(s) && cased(s) },
+		"lower": func(m *machine, x any, _ *arguments) any { return isLower(m.str(x)) },
+		"upper": func(m *machine, x any, _ *arguments) any { return isUpper(m.str(x)) },
 		"odd":   func(m *machine, x any, _ *arguments) any { return m.integer(x)&1 == 1 },
 		"even":  func(m *machine, x any, _ *arguments) any { return m.integer(x)&1 == 0 },
 		"divisibleby": func(m *machine, x any, a *arguments) any {
@@ -94,11 +96,6 @@ func same(x, y any) bool {
 		return x == y
 	}
 	return false
-}
-
-// cased reports whether a text has letters that are upper or lower case.
-func cased(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsUpper(r) || unicode.IsLower(r) })
 }
 
 // need returns an argument that must be there.
@@ -196,11 +193,56 @@ func filterFloat(m *machine, x any, a *arguments) any {
 		return f
 	}
 	if s, ok := x.(string); ok {
-		if f, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimSpace(s), "_", ""), 64); err == nil {
+		if f, ok := parseFloat(s); ok {
 			return f
 		}
 	}
+	m.defined(x)
 	return a.or(0, "default", 0.0)
+}
+
+// defined refuses an undefined value.
+func (m *machine) defined(x any) {
+	if u, is := x.(*undefined); is {
+		m.fail("%s is undefined", u.what)
+	}
+}
+
+// loneUnderscore matches where Python's numbers have no underscore: but between two digits.
+var loneUnderscore = regexp.MustCompile(`(^|[^0-9A-Za-z])_|_($|[^0-9A-Za-z])`)
+
+// parseFloat reads a number as Python's float(s): beyond the range it is infinite.
+func parseFloat(s string) (float64, bool) {
+	s = strings.TrimSpace(s)
+	if strings.ContainsAny(s, "xX") || loneUnderscore.MatchString(s) {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(strings.ReplaceAll(s, "_", ""), 64)
+	return f, err == nil || errors.Is(err, strconv.ErrRange)
+}
+
+// parseInt reads an integer as Python's int(s, base).
+func (m *machine) parseInt(s string, base int) (int64, bool) {
+	if loneUnderscore.MatchString(s) {
+		return 0, false
+	}
+	digits := strings.TrimLeft(s, "+-")
+	if prefix, ok := map[int]string{2: "0b", 8: "0o", 16: "0x"}[base]; ok && len(digits) > 2 && strings.EqualFold(digits[:2], prefix) {
+		s = s[:len(s)-len(digits)] + digits[2:]
+	}
+	i, err := strconv.ParseInt(strings.ReplaceAll(s, "_", ""), base, 64)
+	if errors.Is(err, strconv.ErrRange) {
+		m.fail("%.40s is out of range: integers have 64 bits", s)
+	}
+	return i, err == nil
+}
+
+// whole is a number without its fraction. It must fit in 64 bits.
+func (m *machine) whole(f float64) int64 {
+	if !(f >= math.MinInt64 && f < math.MaxInt64) {
+		m.fail("%s is out of range: integers have 64 bits", float(f))
+	}
+	return int64(f)
 }
 
 func filterInt(m *machine, x any, a *arguments) any {
@@ -214,19 +256,16 @@ func filterInt(m *machine, x any, a *arguments) any {
 		if base != 0 && (base < 2 || base > 36) {
 			m.fail("int: base %d is not between 2 and 36", base)
 		}
-		if base == 16 {
-			s = strings.TrimPrefix(s, "0x")
-		}
-		if i, err := strconv.ParseInt(strings.ReplaceAll(s, "_", ""), base, 64); err == nil {
+		if i, ok := m.parseInt(s, base); ok {
 			return i
 		}
-		var err error
-		f, err = strconv.ParseFloat(s, 64)
-		isNumber = err == nil
+		f, isNumber = parseFloat(s)
+		isNumber = isNumber && !math.IsInf(f, 0)
 	}
-	if isNumber && math.Abs(f) < 1<<62 {
-		return int64(f)
+	if isNumber && !math.IsNaN(f) {
+		return m.whole(f)
 	}
+	m.defined(x)
 	return a.or(0, "default", int64(0))
 }
 
@@ -259,16 +298,13 @@ func (m *machine) pairs(d *Dict) *List {
 
 func filterJoin(m *machine, x any, a *arguments) any {
 	by := m.str(a.or(0, "d", ""))
-	attr, named := a.get(1, "attribute")
+	attr := a.or(1, "attribute", nil)
 	items := m.iterate(x)
 	m.alloc(16 * len(items))
 	parts := make([]string, len(items))
 	for i, item := range items {
-		if named {
-			item = m.path(item, attr)
-		}
 		m.step()
-		parts[i] = m.str(item)
+		parts[i] = m.str(m.path(item, attr))
 	}
 	return m.join(parts, by)
 }
@@ -299,39 +335,81 @@ func filterRound(m *machine, x any, a *arguments) any {
 	if !ok {
 		m.fail("%s is no number", typeName(x))
 	}
-	scale := math.Pow10(min(max(m.small(a.or(0, "precision", int64(0))), -300), 300))
-	round := math.RoundToEven
-	switch m.textArg(a.or(1, "method", "common")) {
-	case "ceil":
-		round = math.Ceil
+	precision := m.small(a.or(0, "precision", int64(0)))
+	round := math.Ceil
+	switch method := m.textArg(a.or(1, "method", "common")); method {
+	case "common":
+		if i, ok := integer(x); ok {
+			return m.roundInteger(i, precision)
+		}
+		return roundDecimal(f, precision)
 	case "floor":
 		round = math.Floor
+	case "ceil":
+	default:
+		m.fail("round: the method %s is not common, ceil or floor", m.brief(method))
 	}
-	if r := round(f*scale) / scale; !math.IsNaN(r) && !math.IsInf(r, 0) {
-		return r
+	scale := math.Pow10(min(max(precision, -300), 300))
+	r := round(f * scale)
+	if math.IsNaN(r) || math.IsInf(r, 0) {
+		m.fail("round: %s is out of range", float(f))
 	}
-	return f
+	return r / scale
+}
+
+// roundDecimal rounds to as many decimals, halves to the even digit, as the number's exact value says: 2.675 lies below the half.
+func roundDecimal(f float64, decimals int) float64 {
+	if decimals < 0 {
+		scale := math.Pow10(max(decimals, -400))
+		if scale == 0 {
+			return math.Copysign(0, f)
+		}
+		return math.RoundToEven(f*scale) / scale
+	}
+	const most = 1100 // no number has more decimals
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(f, 'f', min(decimals, most), 64), 64)
+	return r
+}
+
+// roundInteger is roundDecimal of an integer, which stays one.
+func (m *machine) roundInteger(i int64, decimals int) int64 {
+	if decimals >= 0 {
+		return i
+	}
+	unit := int64(1)
+	for ; decimals < 0; decimals++ {
+		if unit > math.MaxInt64/10 {
+			return 0
+		}
+		unit *= 10
+	}
+	rest := m.integers("%", i, unit).(int64)
+	below := m.integers("-", i, rest).(int64)
+	if half := unit / 2; rest > half || rest == half && below/unit%2 != 0 {
+		return m.integers("+", below, unit).(int64)
+	}
+	return below
 }
 
 func filterSum(m *machine, x any, a *arguments) any {
 	sum := a.or(1, "start", int64(0))
-	attr, named := a.get(0, "attribute")
+	attr := a.or(0, "attribute", nil)
 	for _, item := range m.iterate(x) {
-		if named && attr != nil {
-			item = m.path(item, attr)
-		}
-		sum = (&binaryExpr{"+", &constExpr{sum}, &constExpr{item}}).eval(m)
+		sum = (&binaryExpr{"+", &constExpr{sum}, &constExpr{m.path(item, attr)}}).eval(m)
 		m.step()
 	}
 	return sum
 }
 
-// path is the attribute or item that a filter's argument names, such as "function.name".
+// path is the attribute or item that a filter's argument names, such as "function.name", or x itself if it is none.
 func (m *machine) path(x, attr any) any { return m.pathOr(x, attr, nil) }
 
 // pathOr is path with a fallback for what is missing on the way, unless that is nil.
 func (m *machine) pathOr(x, attr, fallback any) any {
 	name, ok := attr.(string)
+	if attr == nil {
+		return x
+	}
 	if !ok {
 		return m.item(x, attr)
 	}
@@ -430,7 +508,7 @@ func (m *machine) selected(x any, a *arguments, keep bool, subject func(item any
 
 // key returns a function that gives what sort and its like compare.
 func (m *machine) key(a *arguments, attrAt, caseAt int) func(any) any {
-	attr, named := a.get(attrAt, "attribute")
+	attr := a.or(attrAt, "attribute", nil)
 	sensitive := truth(a.or(caseAt, "case_sensitive", false))
 	if s, ok := attr.(string); ok && strings.Contains(s, ",") { // several: a tuple
 		return func(x any) any {
@@ -443,12 +521,10 @@ func (m *machine) key(a *arguments, attrAt, caseAt int) func(any) any {
 		}
 	}
 	return func(x any) any {
-		if named && attr != nil {
-			x = m.path(x, attr)
-		}
+		x = m.path(x, attr)
 		if s, ok := x.(string); ok && !sensitive {
-			m.alloc(len(s))
-			return strings.ToLower(s)
+			m.alloc(3 * len(s))
+			return lower(s)
 		}
 		return x
 	}
@@ -616,15 +692,15 @@ func filterIndent(m *machine, x any, a *arguments) any {
 		by = strings.Repeat(" ", n)
 	}
 	s := m.str(x)
-	m.allocTimes(len(by), int64(strings.Count(s, "\n")+1))
-	m.alloc(3 * len(s))
-	lines := strings.Split(s, "\n")
-	for i := range lines {
-		if (i > 0 || truth(a.or(1, "first", false))) && (i == 0 || lines[i] != "" || truth(a.or(2, "blank", false))) {
-			lines[i] = by + lines[i]
+	var all []string
+	for line := range lines(s + "\n") {
+		if i := len(all); (i > 0 || truth(a.or(1, "first", false))) && (i == 0 || line != "" || truth(a.or(2, "blank", false))) {
+			line = by + line
 		}
+		m.alloc(32 + 2*(len(by)+len(line)))
+		all = append(all, line)
 	}
-	return strings.Join(lines, "\n")
+	return strings.Join(all, "\n")
 }
 
 func filterTruncate(m *machine, x any, a *arguments) any {
@@ -648,6 +724,10 @@ func filterTruncate(m *machine, x any, a *arguments) any {
 
 func filterURL(m *machine, x any, _ *arguments) any {
 	const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-~/"
+	switch x.(type) {
+	case *Dict, *List:
+		m.fail("urlencode takes a text, not %s", typeName(x))
+	}
 	s := m.str(x)
 	m.alloc(3 * len(s))
 	var b strings.Builder

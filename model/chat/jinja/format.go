@@ -2,8 +2,10 @@ package jinja
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -73,7 +75,7 @@ func (m *machine) field(flags string, verb byte, v any) string {
 		return fmt.Sprintf("%"+flags+"s", filterPprint(m, v, nil))
 	case 'd', 'i', 'u', 'x', 'X', 'o', 'c':
 		if f, ok := v.(float64); ok && verb != 'x' && verb != 'X' && verb != 'o' {
-			v = int64(f)
+			v = m.whole(f)
 		}
 		if s, ok := v.(string); ok && verb == 'c' {
 			return s
@@ -87,6 +89,9 @@ func (m *machine) field(flags string, verb byte, v any) string {
 		if !ok {
 			m.fail("%s is no number", typeName(v))
 		}
+		if !finite(f) {
+			return m.infinite(flags, verb, f)
+		}
 		if (verb == 'g' || verb == 'G') && !strings.Contains(flags, ".") {
 			flags += ".6"
 		}
@@ -94,6 +99,26 @@ func (m *machine) field(flags string, verb byte, v any) string {
 	}
 	m.fail("the format's conversion %q is unknown", verb)
 	return ""
+}
+
+// infinite formats what is no finite number.
+func (m *machine) infinite(flags string, verb byte, f float64) string {
+	text := float(f)
+	if strings.ContainsAny(flags, "+ ") && !math.Signbit(f) {
+		text = flags[strings.IndexAny(flags, "+ "):][:1] + text
+	}
+	if unicode.IsUpper(rune(verb)) {
+		text = upper(text)
+	}
+	flags, _, _ = strings.Cut(flags, ".")
+	width, _ := strconv.Atoi(strings.TrimLeft(flags, "-+ 0#"))
+	switch digits := strings.TrimLeft(flags, "+ #"); {
+	case strings.HasPrefix(digits, "-"):
+		return m.pad(text, width, " ", padRight)
+	case strings.HasPrefix(digits, "0"):
+		return textMethods["zfill"](m, text, &arguments{list: []any{int64(width)}}).(string)
+	}
+	return m.pad(text, width, " ", padLeft)
 }
 
 // formatFields is Python's text.format(arguments): fields such as {}, {0}, {name} and {x.y[0]}, with widths, fills and

@@ -2,6 +2,17 @@
 // translation and escapes for HTML. Values, operators and texts behave as in Python, so that a prompt equals, byte for byte,
 // what a model was trained on. White space is trimmed as with trim_blocks and lstrip_blocks.
 //
+// These are missing, and errors when they are used:
+//
+//   - the filters filesizeformat, forceescape, random, striptags, urlize, wordwrap and xmlattr, urlencode of dictionaries, and
+//     groupby's default, grouper and list;
+//   - the functions cycler, joiner and lipsum;
+//   - the methods encode, expandtabs, format_map, isidentifier, isprintable, istitle, maketrans and translate of texts, those of
+//     numbers, and those that remove from a dictionary or from a list, other than pop of a list;
+//   - in a text's format, the conversions !s and !a, the types b, n and %, separators of thousands, signs before "=", and fields
+//     within fields;
+//   - integers of more than 64 bits, and complex numbers.
+//
 // A template comes from an untrusted source. It can reach only the values that it is given, and its steps, its nesting and the
 // memory of all its values are counted before they are spent: see Limits.
 package jinja

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"sort"
 	"strings"
 	"unicode/utf16"
@@ -92,7 +93,7 @@ func (m *machine) readJSON(dec *json.Decoder, depth int) any {
 			return i
 		}
 		f, err := v.Float64()
-		if err != nil {
+		if err != nil || !strings.ContainsAny(v.String(), ".eE") {
 			m.fail("from_json: %.100s is out of range", v)
 		}
 		return f
@@ -129,8 +130,8 @@ func (w *jsonWriter) write(v any, level int) {
 		w.put("null")
 	case bool:
 		w.put(strings.ToLower(scalar(x)))
-	case int64, float64: // numbers are finite
-		w.put(scalar(x))
+	case int64, float64:
+		w.put(numberJSON(x))
 	case string:
 		w.text(x)
 	case *List:
@@ -151,6 +152,18 @@ func (w *jsonWriter) write(v any, level int) {
 	default:
 		w.m.fail("tojson: %s has no JSON", typeName(v))
 	}
+}
+
+// numberJSON writes a number as Python does, which has names for those that JSON does not know.
+func numberJSON(v any) string {
+	f, _ := v.(float64)
+	switch {
+	case math.IsNaN(f):
+		return "NaN"
+	case math.IsInf(f, 0):
+		return strings.Replace(scalar(v), "inf", "Infinity", 1)
+	}
+	return scalar(v)
 }
 
 func (w *jsonWriter) dict(d *Dict, level int) {
@@ -175,7 +188,7 @@ func (w *jsonWriter) dict(d *Dict, level int) {
 		case bool:
 			w.put(`"` + strings.ToLower(scalar(k)) + `"`)
 		case int64, float64:
-			w.put(`"` + scalar(k) + `"`)
+			w.put(`"` + numberJSON(k) + `"`)
 		default:
 			w.m.fail("tojson: %s is no key", typeName(k))
 		}

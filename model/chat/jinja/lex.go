@@ -1,8 +1,8 @@
 package jinja
 
 import (
+	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"unicode"
@@ -131,8 +131,8 @@ func (p *parser) number(rest string) {
 		return
 	}
 	f, err := strconv.ParseFloat(word, 64)
-	if err != nil || math.IsInf(f, 0) {
-		p.fail("%.40q is not a number in range", rest[:n])
+	if err != nil && !errors.Is(err, strconv.ErrRange) || !strings.ContainsAny(word, ".eE") || base == 0 {
+		p.fail("%.40q is no number, or out of range: integers have 64 bits", rest[:n])
 	}
 	p.tok.value = f
 }

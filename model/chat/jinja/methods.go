@@ -1,6 +1,7 @@
 package jinja
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -58,17 +59,13 @@ const (
 
 func init() {
 	textMethods = map[string]builtin{
-		"capitalize": mapped(func(s string) string {
-			_, n := utf8.DecodeRuneInString(s)
-			return strings.ToTitle(s[:n]) + strings.ToLower(s[n:])
-		}),
-		"lower": mapped(strings.ToLower), "upper": mapped(strings.ToUpper), "casefold": mapped(strings.ToLower),
+		"capitalize": mapped(capitalize), "lower": mapped(lower), "upper": mapped(upper), "casefold": mapped(fold),
 		"title": mapped(title), "swapcase": mapped(swapCase),
 		"isalnum": all(func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }),
 		"isalpha": all(unicode.IsLetter), "isdigit": all(unicode.IsDigit), "isdecimal": all(unicode.IsDigit),
 		"isnumeric": all(unicode.IsNumber), "isspace": all(unicode.IsSpace), "isascii": all(func(r rune) bool { return r < 0x80 }),
-		"islower": onText(func(_ *machine, s string, _ *arguments) any { return cased(s) && s == strings.ToLower(s) }),
-		"isupper": onText(func(_ *machine, s string, _ *arguments) any { return cased(s) && s == strings.ToUpper(s) }),
+		"islower": onText(func(_ *machine, s string, _ *arguments) any { return isLower(s) }),
+		"isupper": onText(func(_ *machine, s string, _ *arguments) any { return isUpper(s) }),
 		"strip":   stripping(true, true), "lstrip": stripping(true, false), "rstrip": stripping(false, true),
 		"split":      onText(func(m *machine, s string, a *arguments) any { return m.split(s, a, false) }),
 		"rsplit":     onText(func(m *machine, s string, a *arguments) any { return m.split(s, a, true) }),
@@ -92,6 +89,7 @@ func init() {
 			return m.join(parts, s)
 		}),
 		"count": onText(func(m *machine, s string, a *arguments) any {
+			s, _ = m.within(s, a)
 			return int64(strings.Count(s, m.textArg(m.need(a, 0, "sub"))))
 		}),
 		"find": finding(strings.Index, false), "rfind": finding(strings.LastIndex, false),
@@ -205,27 +203,6 @@ func listReverse(m *machine, x any, _ *arguments) any {
 	return nil
 }
 
-func title(s string) string {
-	start := true
-	return strings.Map(func(r rune) rune {
-		first := start
-		start = !unicode.IsLetter(r)
-		if first {
-			return unicode.ToTitle(r)
-		}
-		return unicode.ToLower(r)
-	}, s)
-}
-
-func swapCase(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsUpper(r) {
-			return unicode.ToLower(r)
-		}
-		return unicode.ToUpper(r)
-	}, s)
-}
-
 // stripping trims white space, or the given characters.
 func stripping(left, right bool) builtin {
 	return onText(func(m *machine, s string, a *arguments) any {
@@ -249,6 +226,7 @@ func stripping(left, right bool) builtin {
 func affix(has func(s, part string) bool) builtin {
 	return onText(func(m *machine, s string, a *arguments) any {
 		v := m.need(a, 0, "prefix")
+		s, _ = m.within(s, a)
 		if l, ok := v.(*List); ok {
 			for _, part := range l.items {
 				m.step()
@@ -266,15 +244,8 @@ func affix(has func(s, part string) bool) builtin {
 func finding(index func(s, part string) int, must bool) builtin {
 	return onText(func(m *machine, s string, a *arguments) any {
 		part := m.textArg(m.need(a, 0, "sub"))
-		from := 0
-		if len(a.list) > 1 {
-			at, _, _ := m.span(m.length(s), [3]any{a.list[1], nil, nil})
-			for range at {
-				_, size := utf8.DecodeRuneInString(s[from:])
-				from += size
-			}
-		}
-		i := index(s[from:], part)
+		within, from := m.within(s, a)
+		i := index(within, part)
 		if i < 0 && must {
 			m.fail("the text does not contain %q", part[:min(len(part), 40)])
 		}
@@ -283,6 +254,24 @@ func finding(index func(s, part string) int, must bool) builtin {
 		}
 		return int64(utf8.RuneCountInString(s[:from+i]))
 	})
+}
+
+// within returns the part of a text that the arguments after the first bound by its first character and the one behind its last.
+// from is how many bytes of the text come before.
+func (m *machine) within(s string, a *arguments) (part string, from int) {
+	if len(a.list) < 2 {
+		return s, 0
+	}
+	first, _, count := m.span(m.length(s), [3]any{a.list[1], a.or(2, "end", nil), nil})
+	bytes := func(s string, characters int) (n int) {
+		for range characters {
+			_, size := utf8.DecodeRuneInString(s[n:])
+			n += size
+		}
+		return n
+	}
+	from = bytes(s, first)
+	return s[from : from+bytes(s[from:], count)], from
 }
 
 func partition(index func(s, part string) int, last bool) builtin {
@@ -367,14 +356,34 @@ func (m *machine) splitSpace(s string, maxSplits int, last bool, add func(string
 func splitLines(m *machine, s string, a *arguments) any {
 	keep := truth(a.or(0, "keepends", false))
 	out := m.list(nil, listKind)
-	for line := range strings.Lines(s) {
-		if !keep {
-			line = strings.TrimSuffix(line, "\n")
+	for line, end := range lines(s) {
+		if keep {
+			line += end
 		}
 		m.alloc(64)
 		out.items = append(out.items, line)
 	}
 	return out
+}
+
+// lines yields the lines of a text and what ends each, by Python's rules. A line end at the end begins no line.
+func lines(s string) iter.Seq2[string, string] {
+	return func(yield func(line, end string) bool) {
+		for s != "" {
+			line, end := s, ""
+			if i := strings.IndexAny(s, "\n\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029"); i >= 0 {
+				_, n := utf8.DecodeRuneInString(s[i:])
+				if strings.HasPrefix(s[i:], "\r\n") {
+					n = 2
+				}
+				line, end = s[:i], s[i:i+n]
+			}
+			s = s[len(line)+len(end):]
+			if !yield(line, end) {
+				return
+			}
+		}
+	}
 }
 
 func padder(where padding) builtin {

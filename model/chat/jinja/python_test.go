@@ -191,7 +191,7 @@ func TestLanguageAgreesWithPython(t *testing.T) {
 		"people": [{"name": "Bo", "age": 3, "in": {"town": "Ulm"}}, {"name": "al", "age": 3, "in": {"town": "Bonn"}}, {"name": "Cy", "age": 1}]}`
 	var names []string
 	var cases [][2]string
-	for line := range strings.Lines(language) {
+	for line := range strings.Lines(expressions) {
 		if line = strings.TrimSpace(line); line != "" {
 			line = strings.ReplaceAll(line, "⏎", "\n")
 			names, cases = append(names, line), append(cases, [2]string{line, variables})
@@ -200,7 +200,7 @@ func TestLanguageAgreesWithPython(t *testing.T) {
 	agree(t, names, cases)
 }
 
-const language = `
+const expressions = `
 {{ 1 + 2 * 3 ** 2 - 4 // 3 }} {{ 7 / 2 }} {{ -7 // 2 }} {{ -7 % 3 }} {{ 7 % -3 }} {{ 2 ** -1 }} {{ 2 ** 3 ** 2 }} {{ -2 ** 2 }}
 {{ 1.0 }} {{ 1e20 }} {{ 0.00001 }} {{ 1e15 }} {{ 1e16 }} {{ 0.1 + 0.2 }} {{ 3.0 * 2 }} {{ 5.5 // 2 }} {{ -5.5 % 2 }} {{ 1_000 }} {{ 0x1f }}
 {{ 1 < 2 < 3 }} {{ 3 > 2 > 2 }} {{ 1 == 1.0 }} {{ true == 1 }} {{ 'a' < 'b' }} {{ [1, 2] < [1, 3] }} {{ (1, 2) == [1, 2] }} {{ {'a': 1} == {'a': 1.0} }}
@@ -263,4 +263,22 @@ x  {% if true -%}  y  {%- endif %}  z⏎   {%+ if true %}⏎k{% endif +%}⏎  {{
 {{ s.join(l) }}
 {{ [l] | first | last }} {{ l|length > 2 and l|length < 4 }} {{ -l|length }} {{ (l|length) - 1 }} {{ not l|length == 3 }} {{ s|length is odd }} {{ 'a' ~ l|join('-') ~ 'b' }} {{ l[l|length - 1] }}
 {% set content = s.split('-')[-1].lstrip(' ') %}{{ content }}{% do l.append(4) if false %}{% do 1 %} {{ l is not string and l is iterable }} {{ (none) is none }} {{ 'a' in ['a'] and 'b' not in ['a'] }} {{ d is defined and d.a is mapping }}
+{{ "it's a-b (c) d_e 2nd [x] <y> ß ǆ" | title }} {{ "it's a-b (c) d_e 2nd ß ǆ ﬁn".title() }} {{ '' | title }} {{ 'ΑΣ ΒΣ' | title }}
+{{ 2.675 | round(2) }} {{ 1.005 | round(2) }} {{ 0.285 | round(2) }} {{ 1234.5 | round(-2) }} {{ 60.0 | round(-2) }} {{ 5e-324 | round(1100) }} {{ 1e300 | round(5) }} {{ 7 | round }} {{ 7 | round(2) }} {{ 1250 | round(-2) }} {{ 1350 | round(-2) }} {{ -1250 | round(-2) }} {{ 7 | round(1, 'floor') }} {{ -0.4 | round }} {{ true | round }} {{ 3 | round(-30) }} {{ 2.5 | round(-400) }}
+{{ 2.5 | round(1, 'up') }}
+{{ ['a\nb\r\nc\rd\x0be\x0cf\x1cg\x1dh\x1ei\x85j\u2028k\u2029l\n'.splitlines(), 'a\r\n\n'.splitlines(true), ''.splitlines(), '\n'.splitlines()] }}
+{{ 'ßa' | capitalize }} {{ 'ß' | upper }} {{ 'ﬁ'.upper() }} {{ 'ΑΣ' | lower }} {{ 'İ' | lower }} {{ 'Straße'.casefold() }} {{ 'ßX'.swapcase() }} {{ 'ß'.isupper() }} {{ 'ß'.islower() }} {{ 'ß' is upper }} {{ 'ǅ'.isupper() }} {{ 'ǆa' | capitalize }} {{ 'ΑΣ'.capitalize() }} {{ 'aß' is lower }} {{ 'ǅ'.islower() }}
+{{ ['a', 1] | join(attribute=none) }} {{ l | join('-', none) }} {{ l | map(attribute=none) | list }} {{ l | sum(none, 3) }} {{ people | selectattr(none) | list | length }} {{ l | join('-', attribute=missing) }}
+{{ 9223372036854775807 }} {{ -9223372036854775807 }} {{ 9007199254740993 > 9007199254740992 }} {{ [9007199254740993, 9007199254740992] | sort }} {{ [9007199254740993, 9007199254740992] | min }}
+{{ 'inf' | float }} {{ '-Infinity' | float }} {{ 'nan' | float }} {{ '1e999' | float }} {{ 1e999 }} {{ 1e308 * 10 }} {{ -1e308 * 10 }} {{ 'inf' | float + 1 }} {{ 'inf' | int }} {{ 'nan' | float | int }} {{ 'inf' | float - ('inf' | float) }} {{ '0x1p3' | float }} {{ 'x' | float(2.5) }} {{ ('nan' | float) == ('nan' | float) }} {{ ('nan' | float) <= 1 }} {{ ('inf' | float) > 1e308 }} {{ 'inf' | float | round }} {{ 'inf' | float | abs }} {{ 'inf' | float // 2 }}
+{{ ['inf' | float, -1e999, 'nan' | float] | tojson }} {{ {1e999: 1} | tojson }} {{ '%f|%6.2f|%e|%F|%06f|%+f' % (1e999, 1e999, -1e999, 1e999, 1e999, 1e999) }}
+{{ 1e999 | int }}
+{{ 1e999 | round(0, 'ceil') }}
+{{ 1e200 ** 2 }}
+{{ missing | int }}
+{{ missing | float }}
+{{ none | int }} {{ none | float }} {{ [] | int(3) }} {{ '0b11' | int(base=2) }} {{ '0x1F' | int(base=16) }} {{ '-0x1f' | int(base=16) }} {{ '0o17' | int(base=8) }} {{ '0x1f' | int }} {{ '0X1f' | int(base=0) }} {{ '1e3' | int }} {{ ' 7 ' | int }} {{ '1_0' | int }} {{ '1__0' | int }} {{ '1__0' | float }} {{ '-3.9' | int }} {{ 1e18 | int }}
+{{ 0x7fffffffffffffff }} {{ 0b101 }} {{ 0o17 }} {{ 0XFF }} {{ 1_0.5 }} {{ 1e3 }} {{ 1E-3 }}
+{{ 'a' | center(4) }}| {{ 'ab' | center(5) }}| {{ 'one' | indent(2, first=true) }} {{ 'a\r\nb\x0bc' | indent }} {{ 'a\n' | indent }}| {{ 'a\n\n' | indent(2, blank=true) }}|
+{{ 'a,b'.split(',', maxsplit=1) }} {{ 'x'.replace('', '-') }} {{ 'abc'.find('c', 1, 2) }} {{ 'abcabc'.count('b', 2) }} {{ 'aaa'.count('') }} {{ 'a'.startswith('') }} {{ 'abc'.startswith('b', 1) }} {{ 'abc'.index('b') }}
 `

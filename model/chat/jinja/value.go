@@ -1,6 +1,7 @@
 package jinja
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"sort"
@@ -266,15 +267,14 @@ func (m *machine) equal(a, b any) bool {
 // compare returns the sign of a−b.
 func (m *machine) compare(a, b any) int {
 	defer m.enter()()
+	if x, ok := integer(a); ok {
+		if y, ok := integer(b); ok {
+			return cmp.Compare(x, y)
+		}
+	}
 	if x, ok := number(a); ok {
 		if y, ok := number(b); ok {
-			switch {
-			case x < y:
-				return -1
-			case x > y:
-				return 1
-			}
-			return 0
+			return cmp.Compare(x, y)
 		}
 	}
 	switch x := a.(type) {

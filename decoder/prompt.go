@@ -111,8 +111,8 @@ func (w promptWriter) fit(group []passages.Passage) (prompt, []string, error) {
 		return p, nil, err
 	}
 	if room := w.cfg.context() - w.cfg.MaxTokens - len(bare.prefix) - len(bare.rest); room < minPassageTokens*len(group) {
-		return p, nil, &NoRoomError{fmt.Sprintf("question and conversation of %d tokens leave no room for %d passages: the model's context is %d tokens, of which %d are kept for the answer; ask for less",
-			len(bare.rest), len(group), w.cfg.context(), w.cfg.MaxTokens)}
+		return p, nil, &NoRoomError{fmt.Sprintf("question and conversation of %d tokens leave no room for documents: the model's context is %d tokens, of which %d are kept for the answer; ask for less",
+			len(bare.rest), w.cfg.context(), w.cfg.MaxTokens)}
 	}
 	const steps = 64 // shares are tried in 64ths
 	lo, hi := 0, steps

@@ -447,6 +447,8 @@ func TestRefusals(t *testing.T) {
 		ask("x", `,"top_logprobs":2`):                                 "with logprobs",
 		ask("x", `,"model":"gpt-4o"`):                                 "there is no model gpt-4o",
 		ask("x", `,"logit_bias":{"5":1}`):                             "logit_bias",
+		ask("x", `,"grammar":"root ::= \"a\""`):                       "grammar is not supported",
+		ask("x", `,"json_schema":{"type":"object"}`):                  "json_schema is not supported",
 		ask("x", `,"presence_penalty":1`):                             "presence_penalty is not",
 		ask("x", `,"response_format":{"type":"json_schema"}`):         "json_schema",
 		ask("x", `,"tandem":{"placement":"moon"}`):                    "placement",
@@ -549,7 +551,7 @@ func TestRefusals(t *testing.T) {
 // A request that leaves it to the model whether to use tools, and names none, is answered.
 func TestNoToolsAreAskedFor(t *testing.T) {
 	s := New(config(&echo{}))
-	for _, more := range []string{`,"tools":[],"tool_choice":"auto"`, `,"tool_choice":"none"`, `,"tool_choice":null,"function_call":"auto"`} {
+	for _, more := range []string{`,"tools":[],"tool_choice":"auto"`, `,"tool_choice":"none"`, `,"tool_choice":null,"function_call":"auto"`, `,"grammar":"","json_schema":{}`} {
 		if w := send(t, s, "POST", chatPath, ask("x", more)); w.Code != http.StatusOK {
 			t.Errorf("%s: %d %s", more, w.Code, w.Body)
 		}
@@ -922,7 +924,9 @@ func TestOllamaRefusesWhatItCannotRead(t *testing.T) {
 		{"/api/chat", `{"messages":[{"role":"user","content":"one","images":[]},{"role":"assistant","content":"y","images":null},{"role":"user","content":"z"}]}`, `"done":true`, 200},
 		{"/api/generate", `{"prompt":"What is this?","images":["aGVsbG8="]}`, "images are not supported", 400},
 		{"/api/generate", `{"prompt":"def f(","suffix":"return x"}`, "suffix is not supported", 400},
-		{"/api/generate", `{"prompt":"one","suffix":"","images":[]}`, `"done":true`, 200},
+		{"/api/generate", `{"prompt":"[INST] x","raw":true}`, "raw is not supported", 400},
+		{"/api/generate", `{"prompt":"x","template":"{{ .Prompt }}"}`, "template is not supported", 400},
+		{"/api/generate", `{"prompt":"one","suffix":"","images":[],"raw":false,"template":""}`, `"done":true`, 200},
 	} {
 		if w := send(t, s, "POST", test.path, test.body); w.Code != test.code || !strings.Contains(w.Body.String(), test.want) {
 			t.Errorf("%s %s: %d %s", test.path, test.body, w.Code, w.Body)

@@ -33,6 +33,8 @@ type ollamaRequest struct {
 	Messages []message       `json:"messages"`
 	Prompt   string          `json:"prompt"`
 	Suffix   string          `json:"suffix"`
+	Raw      bool            `json:"raw"`
+	Template string          `json:"template"`
 	System   string          `json:"system"`
 	Stream   *bool           `json:"stream"` // true if it is missing
 	Format   json.RawMessage `json:"format"`
@@ -79,6 +81,10 @@ func (r ollamaRequest) options() (options, error) {
 		return o, badRequest("images", "images are not supported")
 	case r.Suffix != "":
 		return o, badRequest("suffix", "suffix is not supported: the prompt is a question, and no text that goes on")
+	case r.Raw:
+		return o, badRequest("raw", "raw is not supported: the prompt is a question, without marks of turns")
+	case r.Template != "":
+		return o, badRequest("template", "template is not supported: the model's own is used")
 	}
 	return o, nil
 }
@@ -157,7 +163,7 @@ func (s *Server) ollamaServe(w http.ResponseWriter, r *http.Request, chat bool) 
 
 // thinks reports whether a request asks the model to think.
 func (r ollamaRequest) thinks() bool {
-	return isGiven(r.Think) && !slices.Contains([]string{"false", `""`}, string(r.Think))
+	return isGiven(r.Think) && string(r.Think) != "false"
 }
 
 // unloads reports whether a request asks to unload the model.

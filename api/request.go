@@ -45,6 +45,8 @@ type options struct {
 	Functions     json.RawMessage `json:"functions"`
 	ToolChoice    json.RawMessage `json:"tool_choice"`
 	FunctionCall  json.RawMessage `json:"function_call"`
+	Grammar       json.RawMessage `json:"grammar"`     // of llama.cpp
+	Schema        json.RawMessage `json:"json_schema"` // of llama.cpp
 	LogitBias     json.RawMessage `json:"logit_bias"`
 	Presence      float64         `json:"presence_penalty"`
 	Frequency     float64         `json:"frequency_penalty"`
@@ -156,7 +158,7 @@ const (
 // isGiven reports whether a field of a request has a value that asks for something.
 func isGiven(raw json.RawMessage) bool {
 	text := string(bytes.TrimSpace(raw))
-	return text != "" && text != "null" && text != "[]" && text != "{}"
+	return !slices.Contains([]string{"", "null", "[]", "{}", `""`}, text)
 }
 
 // mustCall reports whether a choice of tools demands the call of one.
@@ -176,6 +178,10 @@ func (o options) check() error {
 		return badRequest("function_call", "function_call: tools are not supported: leave it out, or give auto or none")
 	case o.Format != nil && o.Format.Type != "" && o.Format.Type != "text":
 		return badRequest("response_format", "the response format %q is not supported: answers are text", o.Format.Type)
+	case isGiven(o.Grammar):
+		return badRequest("grammar", "grammar is not supported: answers are text from documents")
+	case isGiven(o.Schema):
+		return badRequest("json_schema", "json_schema is not supported: answers are text from documents")
 	case isGiven(o.LogitBias):
 		return badRequest("logit_bias", "logit_bias is not supported")
 	case o.Presence != 0:

@@ -65,7 +65,7 @@ func (d *Device) fetch(a *deviceAnswer, q Question, s tandem.Settings) (Answer, 
 	a.answer.Prefill[tandem.Device] = read.took
 	a.answer.Read = [2]int{own, len(got.passages)}
 	for _, title := range read.Prefill().Truncated {
-		a.remark("%s", shortened(title))
+		a.remark("%s", local.shortened(title))
 	}
 	err = a.run(read)
 	a.answer.Documents = [2][]Source{read.sourcesOf(0, own), read.sourcesOf(own, len(passages))}

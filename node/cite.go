@@ -60,6 +60,15 @@ type sidePart struct {
 	alternatives []Quote // says something else
 }
 
+// unquoted returns the part without its quotes. Of what says something else it keeps how relevant that is.
+func (p sidePart) unquoted() sidePart {
+	p.quotes = nil
+	if len(p.alternatives) > 0 {
+		p.alternatives = []Quote{{Relevance: p.alternatives[0].Relevance}}
+	}
+	return p
+}
+
 // parts returns where the side drew each sentence of its answer from.
 func (r *reading) parts() []sidePart { return r.partsOf(r.Parts()) }
 
@@ -67,7 +76,11 @@ func (r *reading) parts() []sidePart { return r.partsOf(r.Parts()) }
 func (r *reading) partsOf(list []decoder.Part) []sidePart {
 	var out []sidePart
 	for _, p := range list {
-		out = append(out, sidePart{from: p.From, h: p.H, nothing: p.Nothing, sources: r.byTitle(0, p.Weights), quotes: r.quotes(p.Quotes), odds: r.logOdds, alternatives: r.quotes(p.Otherwise)})
+		part := sidePart{from: p.From, h: p.H, nothing: p.Nothing, sources: r.byTitle(0, p.Weights), quotes: r.quotes(p.Quotes), odds: r.logOdds, alternatives: r.quotes(p.Otherwise)}
+		if r.local.HideQuotes {
+			part = part.unquoted()
+		}
+		out = append(out, part)
 	}
 	return out
 }
@@ -85,9 +98,12 @@ func (r *reading) quotes(list []decoder.Quote) []Quote {
 	return out
 }
 
-// title returns what citations call the document of a passage.
+// title returns what citations call the document of a passage, "" if they name none.
 func (r *reading) title(passage int) string {
-	return passages.Place(r.passages[passage].Title) + r.mark
+	if r.local.HideTitles {
+		return ""
+	}
+	return passages.Place(r.passages[passage].Title) + r.local.Mark
 }
 
 // byTitle sums by title the weights of passages[from:], heaviest first.

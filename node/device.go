@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"sync"
 	"time"
 
@@ -133,7 +134,7 @@ func (d *Device) draft(ctx context.Context, a *deviceAnswer, local Local, q Ques
 	defer own.Close()
 	a.answer.Prefill[tandem.Device] = own.took
 	for _, title := range own.Prefill().Truncated {
-		a.remark("%s", shortened(title))
+		a.remark("%s", local.shortened(title))
 	}
 	if local.Reader != nil && q.conversation().Undivided() {
 		a.remark("only one of two things may have been answered: ask for each by itself")
@@ -183,8 +184,12 @@ func (d *Device) prepare(q Question, s tandem.Settings, private, recorded bool) 
 }
 
 // shortened is the remark about a passage that did not fit.
-func shortened(title string) string {
-	return fmt.Sprintf("%q was shortened to fit into the model's context", title)
+func (l Local) shortened(title string) string {
+	what := "a passage"
+	if !l.HideTitles {
+		what = strconv.Quote(title)
+	}
+	return what + " was shortened to fit into the model's context"
 }
 
 // newAnswer prepares to answer.

@@ -42,6 +42,10 @@ type Local struct {
 	Documents Searcher // nil if the side has no documents
 	Mark      string   // what citations add to the titles of Documents, such as " (sample document)"; "" for nothing
 
+	// What an answer does not show of Documents, also where it does not cross the network.
+	HideTitles bool // no document is named: all that an answer draws on is one without a title
+	HideQuotes bool // no sentence is quoted, and no passage that comes close
+
 	// What it keeps from earlier answers.
 	KV     *kvstore.Store  // nil if KV caches of passages are not kept
 	Shared *decoder.Shared // KV caches of passages that answers share in memory; nil for none
@@ -155,7 +159,7 @@ type reading struct {
 	answerer
 	passages []passages.Passage
 	logOdds  bool          // a span reader answers, whose relevances are log-odds
-	mark     string        // of the titles in citations
+	local    Local         // whose documents these are, for how citations show them
 	took     time.Duration // retrieval and prefill
 	pace     time.Duration // shortest time of a Next
 }
@@ -232,7 +236,7 @@ func (l Local) prefill(ctx context.Context, q Question, s tandem.Settings, passa
 	if err := waitAtLeast(ctx, start, l.ReadPace*time.Duration(d.Prefill().Tokens)); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	return &reading{answerer: d, passages: passages, logOdds: l.Reader != nil, mark: l.Mark, took: time.Since(start), pace: l.Pace}, nil
+	return &reading{answerer: d, passages: passages, logOdds: l.Reader != nil, local: l, took: time.Since(start), pace: l.Pace}, nil
 }
 
 // answerer opens what computes the side's distributions.

@@ -18,11 +18,10 @@ func sourcesMessage(sources []Source, parts []sidePart, titles, quotes bool) tra
 		if titles {
 			w.Sources = wireSources(p.sources, transport.MaxPartSources)
 		}
-		if quotes {
-			w.Quotes, w.Otherwise = wireQuotes(p.quotes, titles), wireQuotes(p.alternatives, titles)
-		} else if len(p.alternatives) > 0 {
-			w.Otherwise = []transport.Quote{{Relevance: p.alternatives[0].Relevance}}
+		if !quotes {
+			p = p.unquoted()
 		}
+		w.Quotes, w.Otherwise = wireQuotes(p.quotes, titles), wireQuotes(p.alternatives, titles)
 		m.Parts = append(m.Parts, w)
 	}
 	return m

@@ -35,7 +35,7 @@ func (l Local) Write(ctx context.Context, q Question, s tandem.Settings, write W
 		a.Remarks = append(a.Remarks, "this answer is not held to the documents' words: compare it with them")
 	}
 	for _, title := range prompt.Truncated {
-		a.Remarks = append(a.Remarks, shortened(title))
+		a.Remarks = append(a.Remarks, l.shortened(title))
 	}
 	stream := l.Model.Tokenizer().Stream()
 	var written []tandem.Token
@@ -49,7 +49,7 @@ func (l Local) Write(ctx context.Context, q Question, s tandem.Settings, write W
 	})
 	a.Text, a.Took = textOf(a.Tokens, stream), time.Since(begun)
 	a.Pair.Steps, a.Pair.Alone = len(a.Tokens), len(a.Tokens)
-	l.addSources(&a, prompt.Parts(written), &reading{passages: found, mark: l.Mark})
+	l.addSources(&a, prompt.Parts(written), &reading{passages: found, local: l})
 	return a, err
 }
 

@@ -21,9 +21,12 @@ import (
 
 // httpFlags let a cloud answer without a device.
 type httpFlags struct {
-	HTTP string `name:"http" help:"Also answer over HTTP on this address, from the cloud's documents alone, with the sentences that support the answers. Default: off." placeholder:"HOST:PORT"`
+	HTTP string `name:"http" help:"Also answer over HTTP on this address, from the cloud's documents alone, with the titles and sentences that support the answers, unless --titles or --quotes is no. Default: off." placeholder:"HOST:PORT"`
 	server.Flags
 }
+
+// hidden is what no answer over HTTP shows of the cloud's documents.
+type hidden struct{ titles, quotes bool }
 
 // web is a cloud's server over HTTP. Its zero value is none.
 type web struct {
@@ -49,11 +52,12 @@ func (w web) close() error {
 
 // serveHTTP starts to answer over HTTP, if the flags ask for it, until it is told to end. Answers may
 // continue for as long as drain after the program is told to end; new requests are then refused.
-func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, m modelcmd.ModelFlags, metrics *server.Metrics, drain time.Duration) (w web, err error) {
+func (f httpFlags) serveHTTP(a *cli.App, cloud *node.Cloud, m modelcmd.ModelFlags, metrics *server.Metrics, drain time.Duration, hide hidden) (w web, err error) {
 	if f.HTTP == "" {
 		return w, nil
 	}
 	local := cloud.Local
+	local.HideTitles, local.HideQuotes = hide.titles, hide.quotes
 	if cloud.Batch != nil {
 		local.Passes = cloud.Batch.NewPasses("http", batch.EqualShare)
 	}

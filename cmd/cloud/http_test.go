@@ -87,6 +87,37 @@ func TestServeHTTP(t *testing.T) {
 	}
 }
 
+// What the operator shows to nobody is in no answer over HTTP: neither in what supports it, nor in the passages that come close to
+// a question that nobody can answer, nor in a recording. What is left open is shown, also of an index.
+func TestServeHTTPHides(t *testing.T) {
+	h := clitest.NewHome(t)
+	const title, rest = "Quokka lines", "and costs 5 euros" // in no question and in no answer
+	clitest.Write(t, filepath.Join(h.Dir, "lines"), "ferry.md", "# "+title+"\n\nThe ferry to Orla leaves at 9:30 "+rest+".\n")
+	if _, stderr, err := h.Run("index", "add", "lines"); err != nil {
+		t.Fatal(err, stderr)
+	}
+	for flags, shown := range map[string][2]bool{
+		"": {true, true}, "--titles no": {false, true}, "--quotes no": {true, false}, "--titles no --quotes no": {}, "--titles auto --quotes yes": {true, true},
+	} {
+		_, url, _ := serving(h, strings.Fields(flags)...)
+		for _, ask := range []struct{ question, want string }{
+			{"When does the ferry to Orla leave?", `"texts":["9"]`}, {"Who painted the ferry to Orla in 1931?", `"unknown":true`},
+		} {
+			r, err := http.Post(url+"/v1/chat/completions", "application/json",
+				strings.NewReader(`{"stream":true,"tandem":{"record":true},"messages":[{"role":"user","content":"`+ask.question+`"}]}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := io.ReadAll(r.Body)
+			r.Body.Close()
+			body := string(b)
+			if err != nil || !strings.Contains(body, ask.want) || !strings.Contains(body, `"weight":`) || strings.Contains(body, title) != shown[0] || strings.Contains(body, rest) != shown[1] {
+				t.Errorf("%q, %s: %v, %s", flags, ask.question, err, body)
+			}
+		}
+	}
+}
+
 // After Ctrl-C, answers over HTTP are given to their end, and who only watches is not waited for.
 func TestServeHTTPDrains(t *testing.T) {
 	cmd, url, lines := serving(clitest.NewHome(t), "--reader", "decoder", "--drain", "50s")

@@ -39,8 +39,8 @@ type serveCmd struct {
 	Listen         string        `help:"UDP address to listen on. Default: port 4433 on all addresses." default:":4433" placeholder:"HOST:PORT"`
 	Public         string        `help:"Serve this folder instead of the index. It is read when the server starts." type:"existingdir" placeholder:"DIR"`
 	Sample         bool          `help:"Serve the sample documents, even if others are indexed. Without this flag they are served until something is indexed."`
-	Titles         string        `help:"Show devices the titles of the documents used: ${enum}. auto: those of the samples and of --public, not those of the index." enum:"auto,yes,no" default:"auto"`
-	Quotes         string        `help:"Send devices the sentences that support the answer and, when nobody knows, the passages that come close: ${enum}. auto: those of the samples and of --public, not those of the index." enum:"auto,yes,no" default:"auto"`
+	Titles         string        `help:"Show devices the titles of the documents used: ${enum}. auto: those of the samples and of --public, not those of the index. no holds for answers over HTTP (--http), too." enum:"auto,yes,no" default:"auto"`
+	Quotes         string        `help:"Send devices the sentences that support the answer and, when nobody knows, the passages that come close: ${enum}. auto: those of the samples and of --public, not those of the index. no holds for answers over HTTP (--http), too." enum:"auto,yes,no" default:"auto"`
 	Answers        int           `help:"Maximum number of answers at the same time; others wait. A single device gets at most one fewer." default:"32"`
 	MaxDocuments   int           `help:"Maximum number of passages to read for a question, whatever a device asks for." default:"16" placeholder:"N"`
 	MaxTokens      int           `help:"Maximum number of tokens in an answer. The cloud takes no part in answers that a device allows to be longer; by default devices allow 256. Answers over HTTP end there." default:"4096" placeholder:"N"`
@@ -123,7 +123,7 @@ func (c *serveCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer counts.stop()
-	web, err := c.serveHTTP(a, cloud, c.ModelFlags, counts.Metrics, c.Drain)
+	web, err := c.serveHTTP(a, cloud, c.ModelFlags, counts.Metrics, c.Drain, hidden{titles: c.Titles == "no", quotes: c.Quotes == "no"})
 	if err != nil {
 		return err
 	}

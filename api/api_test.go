@@ -1026,9 +1026,26 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// Watchers see answers of others begin and end; one that does not read does not hold them up.
+// Watchers see answers of others begin and end, with their words only from a server that tells them; one that does not read does
+// not hold them up.
 func TestEvents(t *testing.T) {
-	s := New(config(&echo{}))
+	for _, words := range []bool{true, false} {
+		cfg := config(&echo{})
+		cfg.Words = words
+		seen := watchAnswers(t, New(cfg))
+		if !strings.Contains(seen[0], `"begin"`) || !strings.Contains(seen[1], `"token"`) || !strings.Contains(seen[2], `"end"`) {
+			t.Errorf("%q", seen)
+		}
+		for _, e := range seen {
+			if strings.Contains(e, `"one"`) != words {
+				t.Errorf("words %v: %s", words, e)
+			}
+		}
+	}
+}
+
+// watchAnswers returns the first three events of more answers than a watcher may be behind.
+func watchAnswers(t *testing.T, s *Server) (seen []string) {
 	server := httptest.NewServer(s.Handler())
 	defer server.Close()
 	r, err := server.Client().Get(server.URL + "/v1/events")
@@ -1041,15 +1058,15 @@ func TestEvents(t *testing.T) {
 	for range watchQueue {
 		send(t, s, "POST", chatPath, ask("one", ""))
 	}
-	var seen []string
 	for len(seen) < 3 && in.Scan() {
 		if d, ok := strings.CutPrefix(in.Text(), `data: {"answer"`); ok {
 			seen = append(seen, d)
 		}
 	}
-	if !strings.Contains(seen[0], `"begin"`) || !strings.Contains(seen[1], `"token"`) || !strings.Contains(seen[2], `"end"`) {
-		t.Errorf("%q", seen)
+	if len(seen) < 3 {
+		t.Fatalf("%q, %v", seen, in.Err())
 	}
+	return seen
 }
 
 // The JSON of a request is outside input: no panic, and no answer for what cannot be asked.

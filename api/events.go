@@ -1,6 +1,7 @@
 package api
 
 import (
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -52,6 +53,15 @@ func (h *hub) leave(c chan event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.watchers, c)
+}
+
+// happened sends an event of an answer. Its words are left out unless every client may read them.
+func (s *Server) happened(answer, kind string, words event) {
+	e := event{"answer": answer, "event": kind}
+	if s.cfg.Words {
+		maps.Copy(e, words)
+	}
+	s.events.send(e)
 }
 
 // watch streams the events of all answers.

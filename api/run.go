@@ -50,13 +50,13 @@ func (s *Server) run(ctx context.Context, q Query, stops []string, emit func(tex
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	s.events.send(event{"answer": q.ID, "event": "begin", "question": q.Text})
+	s.happened(q.ID, "begin", event{"question": q.Text})
 	out := output{stop: sample.NewStopFilter(stops), emit: emit}
 	a, err := s.answer(ctx, q, func(t node.Token) {
 		if out.stop.Stopped() {
 			return
 		}
-		s.events.send(event{"answer": q.ID, "event": "token", "token": tokenInfoOf(t)})
+		s.happened(q.ID, "token", event{"token": tokenInfoOf(t)})
 		if out.add(t); out.stop.Stopped() {
 			stop(errStopString)
 		}
@@ -77,7 +77,7 @@ func (s *Server) run(ctx context.Context, q Query, stops []string, emit func(tex
 	if a.Reason == pair.ReasonLength && !out.stop.Stopped() {
 		finish = "length"
 	}
-	s.events.send(event{"answer": q.ID, "event": "end", "tandem": s.extra(q, a)})
+	s.happened(q.ID, "end", event{"tandem": s.extra(q, a)})
 	return outcome{answer: a, text: out.shown.String(), finish: finish, stop: out.stop.StoppedBy()}, nil
 }
 

@@ -77,6 +77,7 @@ type Config struct {
 	Log         *slog.Logger
 	Greeting    func(question string) (reply string, ok bool) // replies to what no document can answer; nil for never
 	Files       bool                                          // answers and passages name files on this machine
+	Words       bool                                          // /v1/events tells every client what others ask and are answered
 	Ending      <-chan struct{}                               // closed when the server is about to end; nil for never
 }
 

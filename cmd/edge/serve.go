@@ -225,7 +225,7 @@ func (s *serving) config() api.Config {
 	defer leave()
 	return api.Config{
 		Answers: s, Library: &library{s}, Model: s.model(), Tokens: ss.model.Tokenizer(), Defaults: ss.settings,
-		Pointing: ss.reader != nil, Files: true, Together: ss.writesAlone(), Denoises: ss.denoises(), Metrics: s.metrics, Requests: s.metrics.ObserveRequest,
+		Pointing: ss.reader != nil, Files: true, Words: true, Together: ss.writesAlone(), Denoises: ss.denoises(), Metrics: s.metrics, Requests: s.metrics.ObserveRequest,
 		CanDraft: func(set specdec.Set) error {
 			now, leave := s.current()
 			defer leave()

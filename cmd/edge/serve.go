@@ -148,6 +148,9 @@ func newServing(a *cli.App, f answerFlags) (*serving, error) {
 	}
 	s.flags.Verify = false // not again when documents change
 	s.replace(next)
+	if err := (&library{s}).adopt(a); err != nil {
+		a.Remark("files that were uploaded to an earlier server are not indexed: %v", err)
+	}
 	return s, nil
 }
 

@@ -9,11 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"tandem/api"
 	"tandem/cmd/internal/cli"
 	"tandem/cmd/internal/indexcmd"
 	"tandem/cmd/internal/server"
+	"tandem/internal/atomicfile"
 	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
 )
@@ -106,6 +108,64 @@ func (s *library) Add(ctx context.Context, name string, r io.Reader) (d api.Docu
 		return d, skipped, nil
 	}
 	return d, "", s.leaveSamples()
+}
+
+// adopt indexes the uploaded files that a server before this one, which was killed, has written and not indexed. What cannot be
+// read stays, since that may be so for a time only.
+func (s *library) adopt(ctx context.Context) error {
+	if s.fixed() != nil {
+		return nil
+	}
+	left, err := s.unindexed(ctx)
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	s.changes.Lock()
+	defer s.changes.Unlock()
+	var reports []search.Report
+	_, err = s.edit(func(x *search.Index) (none search.Report, err error) {
+		reports, err = x.AddAll(ctx, left, nil)
+		return none, err
+	})
+	added := 0
+	for _, r := range reports {
+		added += r.Added + r.Updated
+		for _, skip := range r.Skipped {
+			s.app.Log.Warn("an uploaded file is not indexed", "file", skip.Path, "reason", skip.Reason)
+		}
+	}
+	if added > 0 {
+		s.app.Remark("uploaded to an earlier server, and only now indexed: %s", cli.Count(added, "file"))
+		err = errors.Join(err, s.leaveSamples())
+	}
+	return err
+}
+
+// unindexed returns the uploaded files that the index does not know as they are. It removes what writers left unfinished.
+func (s *library) unindexed(ctx context.Context) (left []string, err error) {
+	dir, err := indexcmd.UploadsDir(s.app)
+	if err != nil {
+		return nil, err
+	}
+	atomicfile.Sweep(dir)
+	files, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	known, unlisted := s.List(ctx)
+	for _, f := range files {
+		info, err := f.Info()
+		if err != nil || !info.Mode().IsRegular() || strings.HasPrefix(f.Name(), ".") { // names of uploads begin otherwise
+			continue
+		}
+		path := filepath.Join(dir, f.Name())
+		if !slices.ContainsFunc(known, func(d api.Document) bool {
+			return d.Path == path && d.Bytes == info.Size() && d.Modified.Equal(info.ModTime())
+		}) {
+			left = append(left, path)
+		}
+	}
+	return left, errors.Join(err, unlisted)
 }
 
 // documentAt returns what an index says of a file.

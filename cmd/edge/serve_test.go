@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"tandem/api"
+	"tandem/cmd/internal/clitest"
+	"tandem/internal/atomicfile"
 	"tandem/internal/filelock"
 	"tandem/internal/tinymodel"
 	"tandem/node"
@@ -191,6 +193,39 @@ func TestServeKeepsADocumentThatIsSkipped(t *testing.T) {
 	}
 	if out, stderr, err := h.Run("index", "add"); err != nil || strings.Contains(out+stderr, "other.md") {
 		t.Errorf("the index remembers what was skipped: %v, %s%s", err, out, stderr)
+	}
+}
+
+// What a server that was killed has written and not indexed is indexed by the next one, also in the place of an earlier document.
+// What cannot be read stays; only what was never finished goes.
+func TestServeIndexesWhatAnotherLeft(t *testing.T) {
+	h := newHome(t)
+	dir := filepath.Join(h.Dir, ".local", "share", "tandem", "edge", "uploads")
+	stale, fresh := atomicfile.Unfinished+"A", atomicfile.Unfinished+"B"
+	for _, name := range []string{"empty.md", stale, fresh} {
+		clitest.Write(t, dir, name, "")
+	}
+	long := time.Now().Add(-24 * time.Hour)
+	if err := os.Chtimes(filepath.Join(dir, stale), long, long); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"Merganser", "Goosander"} {
+		clitest.Write(t, dir, "boat.md", "# The boat\n\nThe boat lies at pier 7. Its name is "+name+".")
+		s := serve(h, "--side", "device")
+		if body := s.ask("What is the name of the boat?", ""); !strings.Contains(body, name) || !strings.Contains(body, "boat.md") {
+			t.Errorf("%s: %s", name, body)
+		}
+		if code, body := s.do("GET", "/v1/documents", ""); code != http.StatusOK || strings.Count(body, `"path"`) != 1 {
+			t.Errorf("%d %s", code, body)
+		}
+	}
+	var kept []string
+	files, err := os.ReadDir(dir)
+	for _, f := range files {
+		kept = append(kept, f.Name())
+	}
+	if want := []string{fresh, "boat.md", "empty.md"}; err != nil || !slices.Equal(kept, want) {
+		t.Errorf("%v, %q, want %q", err, kept, want)
 	}
 }
 

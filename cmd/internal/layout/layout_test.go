@@ -25,7 +25,7 @@ const (
 // live node, what the node is made of, models, devices.
 var rules = []struct{ packages, imports string }{
 	// Programs.
-	{"cmd/edge", "tandem api/... cmd/internal/cli cmd/internal/indexcmd cmd/internal/modelcmd cmd/internal/doctor cmd/internal/prompt cmd/internal/quote cmd/internal/server lora/rewrite lora/streams node node/batch decoder/... retrieval/... transport model/... npu/... specdec dllm pair profiler netem examples internal/filelock internal/meter internal/refusal"},
+	{"cmd/edge", "tandem api/... cmd/internal/cli cmd/internal/indexcmd cmd/internal/modelcmd cmd/internal/doctor cmd/internal/prompt cmd/internal/quote cmd/internal/server lora/rewrite lora/streams node node/batch decoder/... retrieval/... transport model/... npu/... specdec dllm pair profiler netem examples internal/atomicfile internal/filelock internal/meter internal/refusal"},
 	{"cmd/cloud", "tandem api/... cmd/internal/cli cmd/internal/indexcmd cmd/internal/modelcmd cmd/internal/doctor cmd/internal/server node node/batch decoder retrieval/... transport model/... specdec pair examples"},
 	{"cmd/lab", "tandem cmd/internal/cli cmd/internal/indexcmd cmd/internal/modelcmd lab/... node lora/rewrite decoder/... retrieval/... transport model/... npu/... specdec dllm pair aggregator scheduler examples models internal/..."},
 	{"cmd/internal/prompt", "cmd/internal/cli"},

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,8 +52,32 @@ func TestLogInJSON(t *testing.T) {
 	if err := cmd.Wait(); err != nil || !strings.Contains(said, "INFO metrics on http://127.0.0.1:") {
 		t.Errorf("%v, %s", err, said)
 	}
-	_, failed, err := h.Run("serve", "--log-format", "json", "--listen", "127.0.0.1:0", "--drain", "-1s")
-	if said := jsonLog(t, strings.NewReader(failed)); err == nil || len(said) != 1 || said[0] != "ERROR cloud: --drain -1s: want 0s or more" {
-		t.Errorf("%v, %q", err, said)
+}
+
+// So are errors before the command runs: about the command line, the environment and the configuration file.
+func TestErrorsInJSON(t *testing.T) {
+	const readMore = `INFO Run "cloud serve --help" for examples and flags.`
+	for _, c := range []struct {
+		config string // the configuration file
+		args   string
+		env    []string
+		want   []string
+	}{
+		{args: "serve --log-format json --drain -1s", want: []string{"ERROR cloud: --drain -1s: want 0s or more"}},
+		{args: "--log-format json serve --no-such", want: []string{"ERROR cloud: unknown flag --no-such", readMore}},
+		{args: "serve --no-such --log-format=json", want: []string{"ERROR cloud: unknown flag --no-such", readMore}},
+		{args: "serve --no-such", env: []string{"TANDEM_LOG_FORMAT=json", "TANDEM_DRAINS=1s"}, want: []string{
+			"INFO cloud: the environment variable TANDEM_DRAINS is not used: did you mean TANDEM_DRAIN?", "ERROR cloud: unknown flag --no-such", readMore}},
+		{config: `{"log-format": "json"}`, args: "serve --no-such", want: []string{"ERROR cloud: unknown flag --no-such", readMore}},
+		{config: `{`, args: "--log-format json serve", want: []string{"ERROR cloud: HOME/.config/tandem/cloud/config.json: unexpected EOF; write an object such as {\"placement\": \"device\"}"}},
+	} {
+		h := clitest.NewHome(t)
+		if c.config != "" {
+			clitest.Write(t, filepath.Join(h.Dir, ".config", "tandem", "cloud"), "config.json", c.config)
+		}
+		_, failed, err := h.RunWith(c.env, strings.Fields(c.args)...)
+		if said := jsonLog(t, strings.NewReader(strings.ReplaceAll(failed, h.Dir, "HOME"))); err == nil || !slices.Equal(said, c.want) {
+			t.Errorf("%s: %v, %q, want %q", c.args, err, said, c.want)
+		}
 	}
 }

@@ -67,8 +67,10 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 	app.preparePDFs()
 	dirs, _ := app.Dirs() // without a home folder some may be known all the same
 	config, resolvers, err := defaultConfig(dirs)
+	globals.LogFormat = logFormat(args, resolvers)
+	errs := app.openLog()
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %s\n", program, EscapeLines(err.Error()))
+		fmt.Fprintf(errs, "%s: %s\n", program, EscapeLines(err.Error()))
 		return exitUsage
 	}
 	app.parser, err = kong.New(grammar, append(append(pathMappers(), valueMappers()...),
@@ -82,15 +84,15 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 		kong.PostBuild(func(k *kong.Kong) error { k.Model.HelpFlag.Help = "Show this help."; return nil }),
 		kong.UsageOnError(),
 		kong.Writers(app.Out, os.Stderr),
-		kong.Exit(func(code int) { os.Exit(cmp.Or(code, out.exit(os.Stderr, program, nil))) }), // after --help and --version
+		kong.Exit(func(code int) { os.Exit(cmp.Or(code, out.exit(errs, program, nil))) }), // after --help and --version
 	)...)
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %s\n", program, EscapeLines(err.Error()))
+		fmt.Fprintf(errs, "%s: %s\n", program, EscapeLines(err.Error()))
 		return exitUsage
 	}
 	if program != "lab" { // whose flags are like those of the others, for which the variables are
 		for _, remark := range misspelt(app.parser.Model, os.Environ()) {
-			fmt.Fprintf(os.Stderr, "%s: %s\n", program, remark)
+			fmt.Fprintf(app.Aside, "%s: %s\n", program, remark)
 		}
 	}
 	if len(args) == 0 {
@@ -98,10 +100,10 @@ func Main(program, description string, grammar any, globals *Globals, args []str
 	}
 	chosen, err := app.parser.Parse(args)
 	if out.err != nil { // the help was not printed
-		return out.exit(os.Stderr, program, err)
+		return out.exit(errs, program, err)
 	}
 	if err != nil {
-		app.misused(args, err)
+		app.misused(errs, args, err)
 		return exitUsage
 	}
 	return app.run(chosen, out)
@@ -127,6 +129,26 @@ func (a *App) run(chosen *kong.Context, out *errWriter) int {
 		return exitInterrupted
 	}
 	return out.exit(errs, a.Program, err)
+}
+
+// logFormat returns the form of the log that a command line or, if it has none, the environment or a configuration asks for. It
+// is known before they are read as a whole, so that what is wrong with them is said in that form, too.
+func logFormat(args []string, resolvers []kong.Resolver) (format string) {
+	const name = "log-format"
+	for _, r := range resolvers {
+		if c, is := r.(config); is {
+			format, _ = c.values[name].(string)
+		}
+	}
+	format = cmp.Or(os.Getenv(envPrefix+"LOG_FORMAT"), format)
+	for i, arg := range args {
+		if value, is := strings.CutPrefix(arg, "--"+name+"="); is {
+			format = value
+		} else if i > 0 && args[i-1] == "--"+name {
+			format = arg
+		}
+	}
+	return format
 }
 
 // openLog opens the log, and returns where the error goes that ends the program.
@@ -164,17 +186,17 @@ func defaultLevel(program string) string {
 }
 
 // misused says what is wrong with a command line, and where to read more.
-func (a *App) misused(args []string, err error) {
+func (a *App) misused(errs io.Writer, args []string, err error) {
 	said := helpful(err)
 	if slices.Contains(args, "--json") {
 		a.failure(errors.New(said))
 	}
-	fmt.Fprintf(os.Stderr, "%s: %s\n", a.Program, EscapeLines(said))
+	fmt.Fprintf(errs, "%s: %s\n", a.Program, EscapeLines(said))
 	program := a.parser.Model.Node
 	if childNamed(program, "ask") != nil && looksAsked(args) && childNamed(program, args[0]) == nil {
-		fmt.Fprintf(os.Stderr, "To ask a question: %s ask %q\n", a.Program, strings.Join(args, " "))
+		fmt.Fprintf(a.Aside, "To ask a question: %s ask %q\n", a.Program, strings.Join(args, " "))
 	}
-	fmt.Fprintf(os.Stderr, "Run \"%s\" for examples and flags.\n", helpFor(a.Program, err))
+	fmt.Fprintf(a.Aside, "Run \"%s\" for examples and flags.\n", helpFor(a.Program, err))
 }
 
 // looksAsked reports whether arguments, if they begin with no command, are a question, in quotes or not.

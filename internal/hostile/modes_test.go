@@ -68,7 +68,7 @@ func (l *listener) serve(ctx context.Context, x *transport.Exchange, s sides, as
 
 // What a device tells the cloud of its documents depends on the mode. In none does it send a document, a title or a file's
 // name. By default it sends what else its documents might say; with a support of one token only the word that it would say
-// itself; in a private answer nothing but the tokens that were agreed. Alone it opens no socket.
+// itself; in a private answer nothing but the tokens that were agreed.
 func TestWhatCrosses(t *testing.T) {
 	s := newSides(t)
 	x, err := search.Memory(search.Options{Words: passages.SentenceWords})
@@ -129,11 +129,6 @@ func TestWhatCrosses(t *testing.T) {
 			t.Fatalf("%s: %d tokens of %d together, %v", mode.name, a.Pair.Together, len(a.Tokens), err)
 		}
 		ear.check(t, s, mode.name, mode.private, mode.support, a)
-	}
-	alone := s.device(id, own.ID, "127.0.0.1:1")
-	alone.Cloud = nil
-	if _, err := alone.Ask(t.Context(), node.Question{ID: "x", Text: question}, settings(1), func(node.Token) {}); err != nil {
-		t.Errorf("alone: %v", err)
 	}
 }
 

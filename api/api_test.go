@@ -850,7 +850,7 @@ func TestOllama(t *testing.T) {
 	}
 	for _, path := range []string{"/api/tags", "/api/ps"} {
 		m := at(object(t, send(t, s, "GET", path, "")), "models", 0)
-		if at(m, "name") != "reader" || at(m, "details", "quantization_level") != "Q4_K_M" {
+		if at(m, "name") != "reader:latest" || at(m, "details", "quantization_level") != "Q4_K_M" {
 			t.Errorf("%s: %v", path, m)
 		}
 	}
@@ -934,19 +934,23 @@ func TestOllamaRefusesWhatItCannotRead(t *testing.T) {
 	}
 }
 
-// Clients such as Open WebUI add the tag latest to a model without one, and look it up in the list by the field "model".
+// Clients such as Open WebUI add the tag latest to a model without one, and look it up in the list by the field "model" or "name".
 func TestOllamaTag(t *testing.T) {
 	for name, want := range map[string]string{"reader": "reader:latest", "reader:7b": "reader:7b"} {
 		cfg := config(&echo{})
 		cfg.Model.Name = name
 		s := New(cfg)
 		for _, path := range []string{"/api/tags", "/api/ps"} {
-			model, _ := at(object(t, send(t, s, "GET", path, "")), "models", 0, "model").(string)
-			if model != want {
-				t.Errorf("%s: the model %s is %s, want %s", path, name, model, want)
+			listed := at(object(t, send(t, s, "GET", path, "")), "models", 0)
+			if at(listed, "model") != want || at(listed, "name") != want {
+				t.Errorf("%s: the model %s is %v, want %s", path, name, listed, want)
 			}
-			if w := send(t, s, "POST", "/api/show", `{"model":"`+model+`"}`); w.Code != http.StatusOK {
-				t.Errorf("%s is listed, and %d %s", model, w.Code, w.Body)
+		}
+		for _, model := range []string{name, want} {
+			for path, body := range map[string]string{"/api/show": "{", "/api/generate": `{"prompt":"one",`} {
+				if w := send(t, s, "POST", path, body+`"model":"`+model+`"}`); w.Code != http.StatusOK {
+					t.Errorf("%s of %s, which is listed: %d %s", path, model, w.Code, w.Body)
+				}
 			}
 		}
 	}

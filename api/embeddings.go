@@ -58,7 +58,7 @@ func (s *Server) checkEncoder(name string) error {
 		return &Error{Status: http.StatusNotImplemented, Type: "invalid_request_error", Code: "no_encoder",
 			Message: "no encoder is loaded: start the server with --encoder FILE, a GGUF of architecture bert, nomic-bert or modern-bert"}
 	}
-	if name != "" && name != s.cfg.EncoderInfo.Name && name != s.cfg.EncoderInfo.Name+":latest" {
+	if name != "" && !s.cfg.EncoderInfo.isCalled(name) {
 		return &Error{Status: http.StatusNotFound, Type: "invalid_request_error", Param: "model", Code: "model_not_found",
 			Message: "there is no encoder " + name + " here: this server has " + s.cfg.EncoderInfo.Name}
 	}

@@ -54,9 +54,12 @@ func TestEmbeddings(t *testing.T) {
 		if v := object(t, w); w.Code != http.StatusOK || at(v, "capabilities", 0) != "embedding" || at(v, "details", "family") == "llama" {
 			t.Errorf("/api/show %s: %d %s", name, w.Code, w.Body)
 		}
+		if w := send(t, s, "GET", "/v1/models/"+name, ""); w.Code != http.StatusOK || at(object(t, w), "id") != "minilm" {
+			t.Errorf("/v1/models/%s: %d %s", name, w.Code, w.Body)
+		}
 	}
 	v = object(t, send(t, s, "GET", "/api/tags", ""))
-	if n := len(at(v, "models").([]any)); n != 2 || at(v, "models", 0, "name") != "reader" || at(v, "models", 1, "model") != "minilm:latest" {
+	if n := len(at(v, "models").([]any)); n != 2 || at(v, "models", 0, "name") != "reader:latest" || at(v, "models", 1, "model") != "minilm:latest" {
 		t.Errorf("/api/tags lists %v, want the reader and the encoder", v)
 	}
 	if n := len(at(object(t, send(t, New(config(&echo{})), "GET", "/api/tags", "")), "models").([]any)); n != 1 {

@@ -57,7 +57,7 @@ func (s *Server) prepare(model string, turns []message, o options) (*job, error)
 
 // checkModel refuses other models. Clients that cannot leave the model out may send "tandem".
 func (s *Server) checkModel(model string) error {
-	if model == "" || model == "tandem" || model == s.cfg.Model.Name || model == s.cfg.Model.Name+":latest" || model == "tandem:latest" {
+	if model == "" || model == "tandem" || model == "tandem:latest" || s.cfg.Model.isCalled(model) {
 		return nil
 	}
 	return &Error{Status: http.StatusNotFound, Type: "invalid_request_error", Param: "model", Code: "model_not_found",

@@ -232,15 +232,22 @@ func failOllama(w http.ResponseWriter, err error) {
 	reply(w, e.Status, map[string]string{"error": e.Message})
 }
 
+// tagged returns the model's name as Ollama always has it: clients look a model up with its tag.
+func (m ModelInfo) tagged() string {
+	if strings.Contains(m.Name, ":") {
+		return m.Name
+	}
+	return m.Name + ":latest"
+}
+
+// isCalled reports whether a request that names a model means this one.
+func (m ModelInfo) isCalled(name string) bool { return name == m.Name || name == m.tagged() }
+
 // ollamaModel is a model as Ollama lists it.
 func ollamaModel(m ModelInfo) map[string]any {
 	digest := fmt.Sprintf("%x", sha256.Sum256([]byte(m.Name))) // of the name, since clients only compare it
-	tagged := m.Name                                           // as Ollama always has it: clients look a model up with its tag
-	if !strings.Contains(tagged, ":") {
-		tagged += ":latest"
-	}
 	return map[string]any{
-		"name": m.Name, "model": tagged, "modified_at": m.Modified, "size": m.Size, "digest": digest,
+		"name": m.tagged(), "model": m.tagged(), "modified_at": m.Modified, "size": m.Size, "digest": digest,
 		"details": map[string]any{"format": "gguf", "family": m.Arch, "families": []string{m.Arch}, "parent_model": "",
 			"parameter_size": parameterSize(m.Parameters), "quantization_level": m.Quantization},
 	}

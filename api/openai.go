@@ -184,7 +184,7 @@ func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
 
 func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
-	if s.cfg.Encoder != nil && name == s.cfg.EncoderInfo.Name {
+	if s.cfg.Encoder != nil && s.cfg.EncoderInfo.isCalled(name) {
 		reply(w, http.StatusOK, s.cfg.EncoderInfo.listed())
 		return
 	}

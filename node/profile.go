@@ -141,19 +141,19 @@ func (l Local) measureSteps(ctx context.Context, s tandem.Settings, words int) (
 			Text: strings.TrimSpace(strings.Repeat("the key is here ", (words+3)/4)),
 		}
 	}
-	cfg, err := l.DecoderConfig(s)
-	if err != nil {
-		return nil, err
-	}
-	cfg.KV, cfg.Shared = nil, nil // do not keep caches of dummy documents
-	d, err := decoder.New(ctx, cfg, decoder.Request{Question: "Where is the key?", Passages: dummies})
+	l.KV, l.Shared = nil, nil // do not keep caches of dummy documents
+	d, err := l.answerer(ctx, s, decoder.Request{Question: "Where is the key?", Passages: dummies})
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
 	out, err := d.Next(ctx, 0, nil)
 	var samples []profiler.Sample
-	for n := 0; err == nil && n < min(dummySteps, d.Room()-1); n++ {
+	steps := dummySteps
+	if d, ok := d.(*decoder.Decoder); ok {
+		steps = min(steps, d.Room()-1)
+	}
+	for n := 0; err == nil && n < steps && out.H > tandem.FixedOf(decoder.Mute); n++ { // a span reader's answer may end before
 		out, err = d.Next(ctx, n, out.Dist.IDs[:1])
 		if err == nil && n > 0 { // the first step also warms the caches
 			samples = append(samples, profiler.Sample{Length: out.Length, Took: out.Took})

@@ -18,6 +18,7 @@ import (
 	"tandem/decoder"
 	"tandem/node"
 	"tandem/profiler"
+	"tandem/retrieval/passages"
 	"tandem/transport"
 )
 
@@ -49,45 +50,57 @@ func (c *doctorCmd) profile(a *cli.App) []doctor.Check {
 		return nil // the model check reports it
 	}
 	defer m.Close()
-	p, known := a.LoadProfile(m, c.Threads)
-	limit := profileDocuments * m.Config().Context
+	reader, err := modelcmd.ReaderFlags{}.OpenSpan(c.ModelFlags)
+	if err != nil {
+		return []doctor.Check{{Name: "profile", State: doctor.Broken, Detail: err.Error()}}
+	}
+	by := modelcmd.AnswererOf(m, reader, c.Threads)
+	p, known := a.LoadProfile(by)
+	read := profiled{documents: modelcmd.DecoderDocuments, unit: "tokens in all contexts together"}
+	read.limit = read.documents * m.Config().Context
+	if reader != nil {
+		read = profiled{modelcmd.SpanDocuments, modelcmd.SpanDocuments * passages.DefaultWords, "words in all passages together"}
+	}
 	if c.Profile {
 		a.Progress("measuring the decoding delays")
 		defer a.Clear()
 		settings := tandem.Settings{
-			Nucleus: decoder.DefaultTopP, Support: decoder.DefaultMaxSupport, Documents: profileDocuments,
+			Nucleus: decoder.DefaultTopP, Support: decoder.DefaultMaxSupport, Documents: read.documents,
 		}
-		fresh, samples, err := cli.MeasureProfile(a, modelcmd.NewLocal(m, nil, nil, nil), settings)
+		fresh, samples, err := cli.MeasureProfile(a, modelcmd.NewLocal(m, reader, nil, nil), by, settings)
 		if err == nil {
-			err = a.SaveProfile(m, c.Threads, fresh)
+			err = a.SaveProfile(by, fresh)
 		}
 		if err != nil {
 			return []doctor.Check{{Name: "profile", State: doctor.Broken, Detail: err.Error()}}
 		}
-		return []doctor.Check{profileCheck(fresh, limit, samples)}
+		return []doctor.Check{read.check(fresh, samples)}
 	}
 	if !known {
 		return []doctor.Check{{Name: "profile", State: doctor.Noted, Detail: "the model's delays are not measured yet: the first answer measures them", Hint: "or edge doctor --profile"}}
 	}
-	return []doctor.Check{profileCheck(p, limit, nil)}
+	return []doctor.Check{read.check(p, nil)}
 }
 
-// profileDocuments is the default number of passages of a side.
-const profileDocuments = 4
+// profiled is what an answerer reads by default.
+type profiled struct {
+	documents int    // passages of a side
+	limit     int    // the most that it reads of them
+	unit      string // of limit, and of the lengths of a profile
+}
 
-// profileCheck says what a token takes behind some numbers of tokens in all contexts, at most limit. The constants of
-// the fit are only in the data.
-func profileCheck(p cli.DecodeProfile, limit int, samples []profiler.Sample) doctor.Check {
+// check says what a token takes behind some lengths. The constants of the fit are only in the data.
+func (r profiled) check(p cli.DecodeProfile, samples []profiler.Sample) doctor.Check {
 	var takes []string
 	for _, tokens := range []int{256, 1024, 4096} {
-		tokens = min(tokens, limit)
+		tokens = min(tokens, r.limit)
 		takes = append(takes, fmt.Sprintf("%.3g ms behind %d", tandem.Milliseconds(p.Decode.At(tokens)), tokens))
-		if tokens == limit {
+		if tokens == r.limit {
 			break
 		}
 	}
-	text := fmt.Sprintf("%s on %s: a token takes about %s tokens in all contexts together; measured with %s, %s", p.Model, p.Device,
-		strings.Join(takes, ", "), p.From, p.Made.Local().Format(time.DateTime))
+	text := fmt.Sprintf("%s on %s: a token takes about %s %s; measured with %s, %s", p.Model, p.Device,
+		strings.Join(takes, ", "), r.unit, p.From, p.Made.Local().Format(time.DateTime))
 	data := profileJSON{DecodeProfile: p}
 	for _, s := range samples {
 		data.Samples = append(data.Samples, sampleJSON{s.Length, tandem.Milliseconds(s.Took)})

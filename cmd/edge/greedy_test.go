@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -127,25 +128,39 @@ func TestDoctorNotesMissingGGML(t *testing.T) {
 // The model's delays are kept after an answer. Doctor shows them and measures them again. A damaged file does no harm.
 func TestProfileIsKept(t *testing.T) {
 	h := newHome(t)
-	kept := func() (cli.DecodeProfile, string) {
+	all := func() map[string]cli.DecodeProfile {
 		t.Helper()
 		files, err := filepath.Glob(filepath.Join(h.Dir, ".local", "state", "tandem", "edge", "profiles", "*"))
-		if err != nil || len(files) != 1 {
-			t.Fatalf("profiles %v, %v", files, err)
-		}
-		data, err := os.ReadFile(files[0])
 		if err != nil {
 			t.Fatal(err)
 		}
-		var p cli.DecodeProfile
-		if err := json.Unmarshal(data, &p); err != nil {
-			t.Fatal(err)
+		out := map[string]cli.DecodeProfile{}
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			var p cli.DecodeProfile
+			if err == nil {
+				err = json.Unmarshal(data, &p)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			out[file] = p
 		}
-		return p, files[0]
+		return out
+	}
+	kept := func() (p cli.DecodeProfile, path string) {
+		t.Helper()
+		profiles := all()
+		if len(profiles) != 1 {
+			t.Fatalf("profiles %v", profiles)
+		}
+		for path, p = range profiles {
+		}
+		return p, path
 	}
 	h.ask("--local-only", question)
 	first, path := kept()
-	if first.Model != modelcmd.BuiltInDecoder || first.Device == "" || first.Made.IsZero() || first.Length == 0 || first.Decode.B <= 0 || !first.Decode.Valid() {
+	if first.Model != modelcmd.SpanReader || first.Device == "" || first.Made.IsZero() || first.Length == 0 || first.Decode.B <= 0 || !first.Decode.Valid() {
 		t.Errorf("kept %+v", first)
 	}
 	if err := os.WriteFile(path, []byte(`{"decode":{"a":1e300,"b":1e-300}}`), 0o600); err != nil {
@@ -174,12 +189,24 @@ func TestProfileIsKept(t *testing.T) {
 			continue
 		}
 		p, _ := kept()
-		if c.Data.From != cli.FromDocuments || len(c.Data.Samples) < 12 || !strings.Contains(c.Detail, " ms behind 1024") || strings.Contains(c.Detail, "4096") || strings.Contains(c.Detail, "k_") || p.Decode != c.Data.Decode {
+		if c.Data.From != cli.FromDocuments || len(c.Data.Samples) < 12 || !strings.Contains(c.Detail, " ms behind 512 words") || strings.Contains(c.Detail, "1024") || strings.Contains(c.Detail, "k_") || p.Decode != c.Data.Decode {
 			t.Errorf("doctor says %+v, kept is %+v", c, p)
 		}
-		return
 	}
-	t.Errorf("no profile in %s", stdout)
+	if !strings.Contains(stdout, cli.FromDocuments) {
+		t.Errorf("no profile in %s", stdout)
+	}
+	of, path := kept()
+	h.ask("--local-only", "--reader", "decoder", question)
+	models := []string{}
+	for file, p := range all() {
+		if models = append(models, p.Model); file == path && (p.Model != of.Model || !p.Made.Equal(of.Made)) {
+			t.Errorf("the decoder's answer has replaced %+v by %+v", of, p)
+		}
+	}
+	if slices.Sort(models); !slices.Equal(models, []string{modelcmd.BuiltInDecoder, modelcmd.SpanReader}) {
+		t.Errorf("profiles of %q", models)
+	}
 }
 
 // auto takes the leader's coupling where earlier answers found rows dear and the cloud far, and says so. The text is that of the

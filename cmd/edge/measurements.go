@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"tandem/cmd/internal/cli"
+	"tandem/cmd/internal/modelcmd"
 	"tandem/node"
 )
 
@@ -22,7 +23,7 @@ type keptMeasurements struct {
 
 // loadMeasurements gives the device the delays and the round-trip time that earlier answers measured.
 func (s *session) loadMeasurements() {
-	s.kept.profile, s.kept.profiled = s.app.LoadProfile(s.model, s.flags.Threads)
+	s.kept.profile, s.kept.profiled = s.app.LoadProfile(s.answerer())
 	p := node.Profile{Decode: s.kept.profile.Decode, Length: s.kept.profile.Length, FourRows: s.kept.profile.FourRows}
 	switch {
 	case s.cloud.paired():
@@ -51,6 +52,11 @@ func (s *session) saveMeasurements() {
 	}
 }
 
+// answerer returns what answers on this device.
+func (s *session) answerer() cli.Answerer {
+	return modelcmd.AnswererOf(s.model, s.reader, s.flags.Threads)
+}
+
 func (s *session) learnDelays() {
 	a, p := s.app, s.device.Profile
 	if p.Length == 0 {
@@ -62,7 +68,7 @@ func (s *session) learnDelays() {
 		s.kept.profile = s.firstProfile()
 	}
 	s.kept.profile.Length, s.kept.profile.FourRows = p.Length, p.FourRows
-	if err := a.SaveProfile(s.model, s.flags.Threads, s.kept.profile); err != nil {
+	if err := a.SaveProfile(s.answerer(), s.kept.profile); err != nil {
 		a.Log.Info("cannot save the model's delays", "error", err)
 	}
 }
@@ -71,13 +77,10 @@ func (s *session) learnDelays() {
 func (s *session) firstProfile() cli.DecodeProfile {
 	ctx, cancel := context.WithTimeout(s.app, profileWithin)
 	defer cancel()
-	p, _, err := cli.MeasureProfile(ctx, s.device.Local, s.settings)
+	p, _, err := cli.MeasureProfile(ctx, s.device.Local, s.answerer(), s.settings)
 	if err != nil {
 		s.app.Log.Info("using the delays of the answer as the model's profile", "error", err)
-		return cli.DecodeProfile{
-			Model: s.model.Config().Name, Device: s.model.Device(), Made: time.Now().UTC().Truncate(time.Second),
-			From: cli.FromAnswers, Decode: s.device.Profile.Decode,
-		}
+		return cli.NewProfile(s.answerer(), cli.FromAnswers, s.device.Profile.Decode)
 	}
 	return p
 }

@@ -149,6 +149,9 @@ func (r *Reader) Threshold() float64 { return float64(r.most) }
 // comparable.
 func (r *Reader) Name() string { return r.name() }
 
+// Device returns the name of the device that computes the reader.
+func (r *Reader) Device() string { return r.device.Name() }
+
 // nameOf returns the version of the network and a hash of the file's tensors and of the lists of other languages.
 func nameOf(f *gguf.File) string {
 	sum := sha256.New()

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,11 +13,18 @@ import (
 	"time"
 
 	"tandem"
-	"tandem/model"
 	"tandem/node"
 	"tandem/profiler"
 	"tandem/transport"
 )
+
+// Answerer is a model or span reader that answers, by what its delays depend on.
+type Answerer struct {
+	Name    string // for people
+	Key     string // identifies its weights, in letters that a file's name may have
+	Device  string // what computes it
+	Threads int    // as --threads says; 0 for all
+}
 
 // DecodeProfile holds a model's decoding delays on this machine (DRAGON §5.2), as saved on disk.
 type DecodeProfile struct {
@@ -50,20 +56,19 @@ type LinkProfile struct {
 	Missed time.Time `json:"missed,omitzero"`
 }
 
-// profilePath returns the file of a model's profile. Each model, device and number of threads has its own.
-func (a *App) profilePath(m *model.Model, threads int) (string, error) {
+// profilePath returns the file of an answerer's profile.
+func (a *App) profilePath(by Answerer) (string, error) {
 	dirs, err := a.Dirs()
 	if err != nil {
 		return "", err
 	}
-	sum := m.Fingerprint()
 	device := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
 			return r
 		}
 		return '-'
-	}, m.Device())
-	name := fmt.Sprintf("%s-%s-%d.json", hex.EncodeToString(sum[:8]), device[:min(len(device), 32)], threads)
+	}, by.Device)
+	name := fmt.Sprintf("%s-%s-%d.json", by.Key, device[:min(len(device), 32)], by.Threads)
 	return filepath.Join(dirs.State, "profiles", name), nil
 }
 
@@ -72,10 +77,10 @@ func (a *App) linkPath(id transport.ID) (string, error) {
 	return filepath.Join(dirs.State, "links", id.String()+".json"), err
 }
 
-// LoadProfile returns the saved profile of the model, and whether there is one. A file that cannot be read or is out of
+// LoadProfile returns the saved profile of an answerer, and whether there is one. A file that cannot be read or is out of
 // range counts as absent, so that the profile is measured again.
-func (a *App) LoadProfile(m *model.Model, threads int) (DecodeProfile, bool) {
-	path, err := a.profilePath(m, threads)
+func (a *App) LoadProfile(by Answerer) (DecodeProfile, bool) {
+	path, err := a.profilePath(by)
 	p, err := readState[DecodeProfile](path, err)
 	if err == nil && (!p.Decode.Valid() || p.Length < 0) {
 		err = errors.New("values out of range")
@@ -90,21 +95,25 @@ func (a *App) LoadProfile(m *model.Model, threads int) (DecodeProfile, bool) {
 }
 
 // SaveProfile saves p, all of it or nothing.
-func (a *App) SaveProfile(m *model.Model, threads int, p DecodeProfile) error {
-	path, err := a.profilePath(m, threads)
+func (a *App) SaveProfile(by Answerer, p DecodeProfile) error {
+	path, err := a.profilePath(by)
 	return writeState(path, p, err)
 }
 
-// MeasureProfile profiles the model with dummy documents until ctx ends. It is an error if that is too early for a fit.
-func MeasureProfile(ctx context.Context, r node.Local, s tandem.Settings) (DecodeProfile, []profiler.Sample, error) {
+// NewProfile returns a profile of an answerer as of now.
+func NewProfile(by Answerer, from string, fit profiler.DecodeDelay) DecodeProfile {
+	return DecodeProfile{Model: by.Name, Device: by.Device, Made: time.Now().UTC().Truncate(time.Second), From: from, Decode: fit}
+}
+
+// MeasureProfile profiles what answers in r with dummy documents until ctx ends. It is an error if that is too early for a fit.
+func MeasureProfile(ctx context.Context, r node.Local, by Answerer, s tandem.Settings) (DecodeProfile, []profiler.Sample, error) {
 	fit, samples, err := r.Measure(ctx, s)
 	if err != nil {
 		return DecodeProfile{}, samples, err
 	}
-	return DecodeProfile{
-		Model: r.Model.Config().Name, Device: r.Model.Device(), Made: time.Now().UTC().Truncate(time.Second),
-		From: FromDocuments, Decode: fit, Length: samples[len(samples)-1].Length,
-	}, samples, nil
+	p := NewProfile(by, FromDocuments, fit)
+	p.Length = samples[len(samples)-1].Length
+	return p, samples, nil
 }
 
 // RTT returns the round-trip time, or 0 if none is known.

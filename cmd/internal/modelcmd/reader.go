@@ -1,6 +1,9 @@
 package modelcmd
 
 import (
+	"encoding/hex"
+
+	"tandem/cmd/internal/cli"
 	"tandem/decoder/kvstore"
 	"tandem/model"
 	"tandem/model/gguf"
@@ -23,6 +26,15 @@ func AnswererName(m *model.Model, reader *span.Reader) string {
 		return SpanReader
 	}
 	return m.Config().Name
+}
+
+// AnswererOf describes the same, for its profile.
+func AnswererOf(m *model.Model, reader *span.Reader, threads int) cli.Answerer {
+	if reader != nil {
+		return cli.Answerer{Name: SpanReader, Key: reader.Name(), Device: reader.Device(), Threads: threads}
+	}
+	sum := m.Fingerprint()
+	return cli.Answerer{Name: m.Config().Name, Key: hex.EncodeToString(sum[:8]), Device: m.Device(), Threads: threads}
 }
 
 // ReaderFlags choose how the built-in models answer.

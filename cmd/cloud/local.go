@@ -129,6 +129,9 @@ type searcher interface {
 // documents opens the documents that the cloud answers from. The samples are served if that is asked for, or until something
 // was indexed once: they are invented, so they never stand in for documents that were removed.
 func (c *serveCmd) documents(a *cli.App) (x searcher, from origin, err error) {
+	if err := c.Check(c.Public != "", "give it with --public, or use cloud index add --exclude"); err != nil {
+		return nil, from, err
+	}
 	switch {
 	case c.Sample && c.Public != "", c.Index != "" && (c.Sample || c.Public != ""):
 		return nil, from, errors.New("--sample, --public and --index: give only one of them")
@@ -139,7 +142,7 @@ func (c *serveCmd) documents(a *cli.App) (x searcher, from origin, err error) {
 		if from = fromFolder; indexcmd.SameFiles(c.Public, examples.Public, "public") {
 			from = fromSamples
 		}
-		x, err = indexcmd.ReadFolder(a, c.Public, c.PassageFlags)
+		x, err = indexcmd.ReadFolder(a, c.Public, c.PassageFlags, c.ExcludeFlag)
 		return x, from, err
 	case !c.Sample:
 		if own, err := indexcmd.Open(a, c.PassageFlags); own != nil || err != nil {

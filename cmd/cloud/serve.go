@@ -27,6 +27,7 @@ const defaultTokens = 256
 type serveCmd struct {
 	indexcmd.PassageFlags `group:"Documents:"`
 	indexcmd.IndexFlag    `group:"Documents:"`
+	indexcmd.ExcludeFlag  `group:"Documents:"`
 	modelcmd.ScorerFlag   `group:"Documents:"`
 	modelcmd.ModelFlags   `group:"Model:"`
 	engineFlags           `group:"Model:"`

@@ -241,7 +241,7 @@ func (s *session) embeddedLocal() (local node.Local, err error) {
 
 func (f answerFlags) publicDocuments(a *cli.App) (*search.Index, error) {
 	if f.Public != "" {
-		return indexcmd.ReadFolder(a, f.Public, f.PassageFlags)
+		return indexcmd.ReadFolder(a, f.Public, f.PassageFlags, indexcmd.ExcludeFlag{})
 	}
 	return indexcmd.ReadSamples(a, examples.Public, f.PassageFlags)
 }

@@ -38,7 +38,7 @@ func (s *session) openDocuments() (node.Searcher, error) {
 func (f answerFlags) ownDocuments(a *cli.App) (own ownDocuments, err error) {
 	if f.Notes != "" {
 		own.sample = indexcmd.SameFiles(f.Notes, examples.Notes, "notes")
-		own.index, err = indexcmd.ReadFolder(a, f.Notes, f.PassageFlags)
+		own.index, err = indexcmd.ReadFolder(a, f.Notes, f.PassageFlags, f.ExcludeFlag)
 		return own, err
 	}
 	if !f.Sample {

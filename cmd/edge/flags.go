@@ -121,6 +121,7 @@ type documentFlags struct {
 	Contexts  int    `help:"Contexts to group a side's passages into; 0 for one per passage." default:"0" hidden:""`
 	Weights   string `help:"How document weights follow the answer: reader (sentence weights and, if the model gives it, how well each passage supports the answer), sentence, static, rescore[:N[,M]], likelihood[:L[,keep]] or sentence+likelihood." default:"reader" hidden:""`
 	indexcmd.PassageFlags
+	indexcmd.ExcludeFlag
 	modelcmd.ScorerFlag
 }
 
@@ -132,7 +133,7 @@ func (f documentFlags) Validate() error {
 	if f.Sample && (f.Notes != "" || f.Public != "") {
 		return errors.New("--sample and --notes or --public: choose either the samples or folders")
 	}
-	return nil
+	return f.Check(f.Notes != "", "give it with --notes, or use edge index add --exclude")
 }
 
 // pairFlags choose the cloud, the path to it, and how the two sides agree on tokens.

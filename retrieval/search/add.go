@@ -28,14 +28,20 @@ func (x *Index) Add(ctx context.Context, path string, progress func(Progress)) (
 
 // addRoot adds what is at a path that rootPath returned.
 func (u *update) addRoot(ctx context.Context, abs string, progress func(Progress)) error {
-	before := u.roots
-	if err := u.setRoots(u.roots.add(abs, sep)); err != nil {
+	before, now := u.roots, u.roots.add(abs, sep)
+	info, err := os.Stat(abs)
+	if err == nil && info.IsDir() && u.exclude != nil {
+		if now, err = now.excluding(abs, u.exclude); err != nil {
+			return err
+		}
+	}
+	if err := u.setRoots(now); err != nil {
 		return err
 	}
-	if err := u.addTree(ctx, osTree(abs), abs, sep, progress); err != nil {
+	if err := u.addTree(ctx, u.osTree(abs), abs, sep, progress); err != nil {
 		return err
 	}
-	if info, err := os.Stat(abs); err == nil && !info.IsDir() && !u.hasPassages(abs) { // a file that was refused is not visited again
+	if err == nil && !info.IsDir() && !u.hasPassages(abs) { // a file that was refused is not visited again
 		return u.setRoots(before)
 	}
 	return nil
@@ -95,7 +101,7 @@ func (x *Index) AddFS(ctx context.Context, fsys fs.FS, root string) (Report, err
 
 func (u *update) addFS(ctx context.Context, fsys fs.FS, root string) error {
 	root = path.Clean(root)
-	return u.addTree(ctx, tree{fsys, root, func(name string) string { return name }}, root, "/", nil)
+	return u.addTree(ctx, tree{fsys, root, func(name string) string { return name }, nil}, root, "/", nil)
 }
 
 // Refresh visits again everything that was added. It reports a file or folder that is gone but keeps its passages, since
@@ -120,7 +126,7 @@ func (u *update) addRoots(ctx context.Context, adviceIfGone func(root string) st
 			u.skip(root, Unreadable, fmt.Sprintf("not accessible (%v)%s", cause(err), adviceIfGone(root)))
 			continue
 		}
-		if err := u.addTree(ctx, osTree(root), root, sep, progress); err != nil {
+		if err := u.addTree(ctx, u.osTree(root), root, sep, progress); err != nil {
 			return err
 		}
 	}
@@ -128,14 +134,14 @@ func (u *update) addRoots(ctx context.Context, adviceIfGone func(root string) st
 }
 
 // osTree is the file or folder at root, whose sources are paths of the system.
-func osTree(root string) tree {
+func (u *update) osTree(root string) tree {
 	dir, base := filepath.Split(root)
 	if info, err := os.Stat(root); err == nil && info.IsDir() {
 		dir, base = root, "."
 	}
 	return tree{os.DirFS(dir), base, func(name string) string {
 		return filepath.Join(dir, filepath.FromSlash(name))
-	}}
+	}, u.ignoredIn(root)}
 }
 
 // addTree updates the records at or below root to the files of t.

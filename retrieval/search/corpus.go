@@ -32,6 +32,8 @@ type Store interface {
 type Corpus struct {
 	Store Store
 	Words int // length of passages; 0 for passages.DefaultWords
+	// Exclude is as in Options.
+	Exclude []string
 }
 
 // Add is Index.Add for a corpus. What was written stays if ctx ends or the write fails; the same Add continues from there.
@@ -100,7 +102,7 @@ func (c Corpus) write(ctx context.Context, change func(*update) error) (Report, 
 	if err != nil {
 		return Report{}, fmt.Errorf("write documents: %w", err)
 	}
-	u := &update{records: known, words: words, sink: storeSink{ctx, c.Store}}
+	u := &update{records: known, words: words, exclude: c.Exclude, sink: storeSink{ctx, c.Store}}
 	err = change(u)
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushWithin)
 	defer cancel()

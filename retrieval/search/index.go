@@ -37,7 +37,8 @@ type Index struct {
 
 	writing sync.Mutex // stands for the lock file if the index is in memory
 
-	words             int // length of passages
+	words             int      // length of passages
+	exclude           []string // see Options
 	related           Related
 	rerank            Rerank
 	waiting           func() // see Options
@@ -73,6 +74,9 @@ type Options struct {
 	// Words is the approximate length of passages; 0 means passages.DefaultWords. Files cut to another length are read
 	// again when they are next added or refreshed.
 	Words int
+	// Exclude, if not nil, replaces the patterns by which files are left out of the folders that are added. Each is as a line
+	// at the end of the folder's ignore file (IgnoreName), and counts until the folder is removed.
+	Exclude []string
 	// Related, if not nil, says which words may stand for those of a question in a passage.
 	Related Related
 	// Rerank, if not nil, orders what was found.
@@ -101,7 +105,7 @@ func Open(dir string, opt Options) (*Index, error) {
 			return nil, fmt.Errorf("open index: %w", err)
 		}
 	}
-	x := &Index{dir: dir, readOnly: opt.ReadOnly, words: words, related: opt.Related, rerank: opt.Rerank, waiting: opt.Waiting, batch: defaultBatch, checkpoint: defaultCheckpoint}
+	x := &Index{dir: dir, readOnly: opt.ReadOnly, words: words, exclude: opt.Exclude, related: opt.Related, rerank: opt.Rerank, waiting: opt.Waiting, batch: defaultBatch, checkpoint: defaultCheckpoint}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if err := x.openCurrentLocked(); err != nil {
@@ -141,7 +145,7 @@ func Memory(opt Options) (*Index, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open index in memory: %w", err)
 	}
-	return &Index{bleve: b, words: words, related: opt.Related, rerank: opt.Rerank, batch: defaultBatch}, nil
+	return &Index{bleve: b, words: words, exclude: opt.Exclude, related: opt.Related, rerank: opt.Rerank, batch: defaultBatch}, nil
 }
 
 // Close closes the index after running searches have finished.

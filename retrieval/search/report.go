@@ -19,7 +19,7 @@ const (
 	Unreadable  Kind = "unreadable" // its passages, if it had any, stay
 	Unusable    Kind = "unusable"   // damaged, or not what its name says
 	NoText      Kind = "no text"
-	Excluded    Kind = "excluded" // removed from the index by hand
+	Excluded    Kind = "excluded" // removed from the index by hand, or left out by a pattern
 )
 
 // Report is the outcome of a write.

@@ -1,17 +1,14 @@
 package search
 
-import (
-	"slices"
-
-	"tandem/retrieval/passages"
-)
+import "tandem/retrieval/passages"
 
 // update is one write: what the index remembers of its files, and where the changes go.
 type update struct {
 	records
-	words  int // length of passages
-	report Report
-	sink   sink
+	words   int      // length of passages
+	exclude []string // see Options
+	report  Report
+	sink    sink
 }
 
 // sink takes the changes of an update.
@@ -22,7 +19,7 @@ type sink interface {
 }
 
 func (u *update) setRoots(s rootSet) error {
-	if slices.Equal(s.Roots, u.roots.Roots) && slices.Equal(s.Excluded, u.roots.Excluded) {
+	if s.equal(u.roots) {
 		return nil
 	}
 	if err := u.sink.setRoots(s); err != nil {

@@ -19,6 +19,7 @@ type tree struct {
 	fsys   fs.FS
 	start  string                   // its name in fsys
 	source func(name string) string // the source that the index records for a name
+	ignore *ignored                 // what is left out; nil for nothing
 }
 
 // file is a file of a type that can be read.
@@ -38,7 +39,7 @@ type visitor struct {
 }
 
 // walk visits the files of t in lexical order. It does not follow symbolic links, so it cannot loop or leave the folder. It
-// skips hidden files, files of unknown types, and what a package manager writes: a folder with code has thousands of such files
+// skips hidden files, what is to be left out, files of unknown types, and what a package manager writes: a folder with code has thousands of such files
 // in JSON and YAML, which say nothing that somebody asks.
 func (t tree) walk(ctx context.Context, v visitor) error {
 	if !utf8.ValidString(t.start) {
@@ -62,8 +63,15 @@ func (t tree) walk(ctx context.Context, v visitor) error {
 			}
 			v.lost(source, err)
 			return nil
+		case name != t.start && d.Name() == IgnoreName && t.ignore != nil:
+			return nil
 		case name != t.start && strings.HasPrefix(d.Name(), "."):
 			v.skip(source, Hidden, "hidden")
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case t.leavesOut(name, d, v):
 			if d.IsDir() {
 				return fs.SkipDir
 			}
@@ -88,6 +96,29 @@ func (t tree) walk(ctx context.Context, v visitor) error {
 		}
 		return t.visit(name, d, v)
 	})
+}
+
+// leavesOut reports whether a file or folder is left out, and tells v. A folder whose rules cannot be read is left out, too: they
+// may be there to hide something.
+func (t tree) leavesOut(name string, d fs.DirEntry, v visitor) bool {
+	if t.ignore == nil {
+		return false
+	}
+	source, is, line := t.source(name), t.ignore.by, ""
+	if name == t.start {
+		is = t.ignore.above
+	}
+	line, err := is(source, d.IsDir())
+	if err == nil && line == "" && d.IsDir() {
+		_, err = t.ignore.rules(source)
+	}
+	switch {
+	case err != nil:
+		v.lost(source, err)
+	case line != "":
+		v.skip(source, Excluded, "left out by "+line)
+	}
+	return err != nil || line != ""
 }
 
 // packages is the folder in which a package manager keeps what a program needs; lockFiles say which versions these are.

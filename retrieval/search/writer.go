@@ -43,7 +43,7 @@ func (x *Index) write(ctx context.Context, change func(*update) error) (Report, 
 	if err != nil {
 		return Report{}, fmt.Errorf("write index: %w", err)
 	}
-	u := &update{records: known, words: x.words, sink: w}
+	u := &update{records: known, words: x.words, exclude: x.exclude, sink: w}
 	if err = change(u); err == nil || ctx.Err() != nil && errors.Is(err, ctx.Err()) { // what is finished is whole
 		err = errors.Join(w.commit(), err)
 	}

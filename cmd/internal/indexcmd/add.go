@@ -13,6 +13,7 @@ type addCmd struct {
 	Paths []string `arg:"" optional:"" help:"Files or folders (text, Markdown, Org, RST, HTML, PDF, DOCX, ODT, RTF, EPUB, XLSX, ODS, CSV, PPTX, ODP, JSON, YAML, mail, calendars, contacts, subtitles). Default: update what is indexed." type:"path"`
 	PassageFlags
 	IndexFlag
+	ExcludeFlag
 	Skipped bool `help:"List every skipped file. By default, many are summed up by kind."`
 }
 
@@ -21,14 +22,21 @@ func (c *addCmd) Help() string {
   ${program} index add ~/Documents/notes           add a folder and everything below it
   ${program} index add report.pdf minutes.md       add files
   ${program} index add                             pick up changes and deletions
+  ${program} index add --exclude '*.log' --exclude drafts/ ~/notes
   ${program} index add --passage-words 128 ~/book  longer passages, for a larger model
   ${program} index add --index weaviate://h1,h2,h3 ~/library  into a cluster
 
-Only files that changed, or that were cut into passages of another length, are read again. If the command is interrupted, the finished files stay in the index; run it again to continue from there.`
+Only files that changed, or that were cut into passages of another length, are read again. If the command is interrupted, the finished files stay in the index; run it again to continue from there.
+
+What --exclude leaves out of a folder stays out when the folder is updated, until --exclude is given for it again; --exclude '' lifts it. A file .tandemignore in a folder does the same, with one pattern a line. What was indexed before and is left out now leaves the index.`
 }
 
 func (c *addCmd) Run(a *cli.App) (err error) {
 	defer func() { err = fullDisk(a, err) }()
+	if err := c.Check(len(c.Paths) > 0, "name it, as after "+a.Program+" index add"); err != nil {
+		return err
+	}
+	c.exclude = c.Exclude
 	x, err := c.openWritable(a, c.PassageFlags)
 	if err != nil {
 		return err

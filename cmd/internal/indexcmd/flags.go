@@ -16,7 +16,8 @@ import (
 type PassageFlags struct {
 	PassageWords int `help:"Cut files into passages of about this many words; 0 for 64, or for one sentence each if the built-in decoder reads them." default:"0"`
 
-	Related search.Related `kong:"-"` // of search.Options
+	exclude []string       // of search.Options
+	Related search.Related `kong:"-"` // likewise
 	Rerank  search.Rerank  `kong:"-"` // likewise
 	waiting func()         // likewise
 }
@@ -36,7 +37,20 @@ func (f PassageFlags) BySentence() PassageFlags {
 }
 
 func (f PassageFlags) options() search.Options {
-	return search.Options{Words: f.PassageWords, Related: f.Related, Rerank: f.Rerank, Waiting: f.waiting}
+	return search.Options{Words: f.PassageWords, Exclude: f.exclude, Related: f.Related, Rerank: f.Rerank, Waiting: f.waiting}
+}
+
+// ExcludeFlag says what is left out of folders.
+type ExcludeFlag struct {
+	Exclude []string `help:"Leave out files and folders of these names, such as '*.log', drafts/ or /old/**; may be repeated. It has the syntax of .gitignore, as has a file .tandemignore in the folder." sep:"none" env:"-" placeholder:"GLOB"`
+}
+
+// Check refuses patterns if there is no folder that they are for. where says how to give one.
+func (f ExcludeFlag) Check(folder bool, where string) error {
+	if len(f.Exclude) > 0 && !folder {
+		return fmt.Errorf("--exclude %s: it is for a folder: %s", f.Exclude[0], where)
+	}
+	return nil
 }
 
 // IndexFlag names where the documents are, if not in the index on this machine's disk.
@@ -59,7 +73,7 @@ func (f IndexFlag) OpenCluster(ctx context.Context, cut PassageFlags) (*weaviate
 	if err != nil {
 		return nil, err
 	}
-	x.Related, x.Rerank = cut.Related, cut.Rerank
+	x.Exclude, x.Related, x.Rerank = cut.exclude, cut.Related, cut.Rerank
 	return x, nil
 }
 

@@ -5,14 +5,16 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"tandem/cmd/internal/cli"
 	"tandem/retrieval/search"
 )
 
-// ReadFolder indexes a folder in memory.
-func ReadFolder(a *cli.App, dir string, cut PassageFlags) (*search.Index, error) {
+// ReadFolder indexes a folder in memory, without what is to be left out.
+func ReadFolder(a *cli.App, dir string, cut PassageFlags, without ExcludeFlag) (*search.Index, error) {
+	cut.exclude = without.Exclude
 	x, err := search.Memory(cut.options())
 	if err != nil {
 		return nil, err
@@ -26,12 +28,9 @@ func ReadFolder(a *cli.App, dir string, cut PassageFlags) (*search.Index, error)
 	if err != nil {
 		return nil, errors.Join(err, x.Close())
 	}
-	if n := len(report.Skipped); n > fewSkipped {
-		a.Remark("%d files of %s were skipped: %s index add --skipped says why", n, cli.Escape(dir), a.Program)
-	} else {
-		for _, s := range report.Skipped {
-			a.Remark("skipped %s: %s", cli.Escape(s.Path), cli.Escape(s.Reason))
-		}
+	skipped := slices.DeleteFunc(sumOf(report).Skipped, func(s skipJSON) bool { return s.Kind == search.Excluded }) // the user said so
+	for _, line := range skippedLines(skipped, false) {
+		a.Remark("%s", line)
 	}
 	return x, nil
 }

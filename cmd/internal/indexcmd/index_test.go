@@ -46,7 +46,7 @@ func TestIndexErrors(t *testing.T) {
 		f.Close()
 		t.Skip("this user may read everything")
 	}
-	if _, err := ReadFolder(a, closed, PassageFlags{}); err == nil || !strings.Contains(err.Error(), closed) {
+	if _, err := ReadFolder(a, closed, PassageFlags{}, ExcludeFlag{}); err == nil || !strings.Contains(err.Error(), closed) {
 		t.Errorf("--notes: %v", err)
 	}
 	if err := (&addCmd{Paths: []string{closed}}).Run(a); err == nil || !strings.Contains(err.Error(), closed) {
@@ -230,24 +230,28 @@ func TestSkippedAreSummedUp(t *testing.T) {
 	list := []skipJSON{{"a.png", search.Unsupported, "unsupported type .png"}, {"b.PNG", search.Unsupported, "unsupported type .png"}, {"c", search.Unsupported, "unsupported type"},
 		{".git", search.Hidden, "hidden"}, {"big.txt", search.TooLarge, "too large: 9 bytes"}}
 	a, out, _ := clitest.App(t)
-	printSkipped(a, list, false)
+	show := func(list []skipJSON, every bool) {
+		t.Helper()
+		out.Reset()
+		if err := (reportJSON{Skipped: list}).print(a, every); err != nil {
+			t.Error(err)
+		}
+	}
+	show(list, false)
 	if n := strings.Count(out.String(), "skipped "); n != 5 || !strings.Contains(out.String(), "skipped .git: hidden\n") {
 		t.Errorf("few: %s", out)
 	}
-	out.Reset()
-	printSkipped(a, append(list, skipJSON{"x\x1b.pdf", search.Unusable, "damaged PDF"}), false)
+	show(append(list, skipJSON{"x\x1b.pdf", search.Unusable, "damaged PDF"}), false)
 	const want = "skipped 3: unsupported (.png 2, no extension 1)\nskipped 1: hidden\nskipped 1: too large\n  big.txt: too large: 9 bytes\n" +
-		"skipped 1: unusable\n  x\\x1b.pdf: damaged PDF\n(--skipped lists every file)\n"
+		"skipped 1: unusable\n  x\\x1b.pdf: damaged PDF\n(--skipped lists every file)\n0 added, 0 updated, 0 removed, 0 unchanged, 6 skipped; 0 passages in the index\n"
 	if out.String() != want {
 		t.Errorf("many: %s", out)
 	}
-	out.Reset()
-	printSkipped(a, append(list, skipJSON{"link", search.Special, "symbolic link (not followed)"}), false)
+	show(append(list, skipJSON{"link", search.Special, "symbolic link (not followed)"}), false)
 	if !strings.Contains(out.String(), "skipped 1: symbolic links, devices, lock files of office programs, files of package managers\n") {
 		t.Errorf("a link: %s", out)
 	}
-	out.Reset()
-	printSkipped(a, append(list, list...), true)
+	show(append(list, list...), true)
 	if n := strings.Count(out.String(), "skipped "); n != 10 {
 		t.Errorf("every: %s", out)
 	}
@@ -299,21 +303,24 @@ func TestIndexListIsPlain(t *testing.T) {
 	}
 }
 
-// Many skipped files of a folder are counted, with the command of the program that runs which says why.
+// Many skipped files of a folder are summed up by kind, and what is to be left out is not read.
 func TestReadFolderCountsSkipped(t *testing.T) {
 	a, _, aside := clitest.App(t)
-	a.Program = "cloud"
 	dir := t.TempDir()
 	clitest.Write(t, dir, "a.md", "A walnut.")
 	for i := range fewSkipped + 1 {
 		clitest.Write(t, dir, fmt.Sprintf("%d.jpg", i), "x")
 	}
-	x, err := ReadFolder(a, dir, PassageFlags{})
+	clitest.Write(t, dir, "b.log", "A hazel.")
+	x, err := ReadFolder(a, dir, PassageFlags{}, ExcludeFlag{Exclude: []string{"*.log"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer x.Close()
-	if want := fmt.Sprintf("6 files of %s were skipped: cloud index add --skipped says why\n", dir); aside.String() != want {
+	if want := "skipped 6: unsupported (.jpg 6)\n"; aside.String() != want {
 		t.Errorf("%q, want %q", aside, want)
+	}
+	if files, err := x.List(); err != nil || len(files) != 1 {
+		t.Errorf("%v, %v", files, err)
 	}
 }

@@ -50,7 +50,12 @@ func (r reportJSON) print(a *cli.App, every bool) error {
 	if a.Globals.JSON {
 		return a.JSON(r)
 	}
-	printSkipped(a, r.Skipped, every)
+	for _, line := range skippedLines(r.Skipped, every) {
+		fmt.Fprintln(a.Out, line)
+	}
+	if !every && len(r.Skipped) > fewSkipped {
+		fmt.Fprintln(a.Out, "(--skipped lists every file)")
+	}
 	fmt.Fprintf(a.Out, "%d added, %d updated, %d removed, %d unchanged, %d skipped; %s in the index\n",
 		r.Added, r.Updated, r.Removed, r.Unchanged, len(r.Skipped), cli.Count(r.Passages, "passage"))
 	return nil
@@ -59,13 +64,13 @@ func (r reportJSON) print(a *cli.App, every bool) error {
 // fewSkipped is how many skipped files are listed one by one, of all and of a kind that may surprise.
 const fewSkipped = 5
 
-// printSkipped lists skipped files or, if they are many, sums them up by kind.
-func printSkipped(a *cli.App, list []skipJSON, every bool) {
+// skippedLines lists skipped files or, if they are many, sums them up by kind.
+func skippedLines(list []skipJSON, every bool) (lines []string) {
 	if every || len(list) <= fewSkipped {
 		for _, s := range list {
-			fmt.Fprintf(a.Out, "skipped %s: %s\n", cli.Escape(s.Path), cli.Escape(s.Reason))
+			lines = append(lines, fmt.Sprintf("skipped %s: %s", cli.Escape(s.Path), cli.Escape(s.Reason)))
 		}
-		return
+		return lines
 	}
 	kinds := map[search.Kind][]skipJSON{}
 	for _, s := range list {
@@ -79,18 +84,18 @@ func printSkipped(a *cli.App, list []skipJSON, every bool) {
 		if k == search.Unsupported {
 			line += " " + extensions(of)
 		}
-		fmt.Fprintln(a.Out, line)
+		lines = append(lines, line)
 		switch k {
 		case search.TooLarge, search.Unreadable, search.Unusable:
 			for _, s := range of[:min(len(of), fewSkipped)] {
-				fmt.Fprintf(a.Out, "  %s: %s\n", cli.Escape(s.Path), cli.Escape(s.Reason))
+				lines = append(lines, fmt.Sprintf("  %s: %s", cli.Escape(s.Path), cli.Escape(s.Reason)))
 			}
 			if n := len(of) - fewSkipped; n > 0 {
-				fmt.Fprintf(a.Out, "  and %d more\n", n)
+				lines = append(lines, fmt.Sprintf("  and %d more", n))
 			}
 		}
 	}
-	fmt.Fprintln(a.Out, "(--skipped lists every file)")
+	return lines
 }
 
 // kindText names a kind of skipped files.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"golang.org/x/term"
@@ -53,9 +54,9 @@ func (c *chatCmd) Run(a *cli.App) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	defer s.saveMeasurements()
 	t := &conversation{session: s, turns: c.Turns, person: term.IsTerminal(int(os.Stdin.Fd()))}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	defer func() { t.saveMeasurements() }()
 	read, err := c.reader(a, t.person)
 	if err != nil {
 		return err
@@ -187,11 +188,29 @@ func (t *conversation) take(line string) error {
 		}
 		return t.welcome(line)
 	}
+	t.follow()
 	t.turn++
 	if t.reader != nil {
 		line = strings.Join(strings.Fields(line), " ") // to the span reader, a line is a question
 	}
 	return t.answer(node.Question{ID: fmt.Sprintf("chat-%d", t.turn), Text: line, History: t.history})
+}
+
+// follow makes the questions go to the cloud that is paired now, if they went to another one or to none.
+func (t *conversation) follow() {
+	old := t.session
+	next, err := old.following()
+	if err != nil {
+		t.app.Remark("questions go where they went before: %v", err)
+	}
+	if next == nil {
+		return
+	}
+	old.saveMeasurements()
+	next.closers = slices.Insert(next.closers, 0, old.Close)
+	old.device.Close() // an error comes again when it is closed
+	t.session = next
+	t.app.Remark("%s is paired now, and asked from here on", cli.Escape(next.cloud.name))
 }
 
 // answer answers a question. Ctrl-C ends the answer and not the chat.

@@ -24,6 +24,7 @@ type askedCloud struct {
 	name     string       // for messages
 	invented bool         // it is in this process and answers from the sample documents
 	peer     transport.ID // of a paired cloud; zero for the one in this process
+	addrs    []string     // of a paired cloud, without those that it named itself
 
 	tickets *transport.Tickets               // kept on disk; nil for the cloud in this process
 	over    func(*network) *node.RemoteCloud // the cloud as it is reached over a network; nil without a cloud
@@ -53,7 +54,7 @@ func (s *session) openCloud() error {
 // documents of their own and no cloud gets answers from these alone, not from the sample's invented town.
 func (s *session) findCloud() error {
 	f := s.flags
-	if f.Cloud == "sample" || f.Public != "" || f.Sample && f.Cloud == "" {
+	if f.embedsCloud() {
 		return s.embedCloud()
 	}
 	peer, err := f.paired(s.app)
@@ -76,6 +77,40 @@ func (s *session) findCloud() error {
 		return errors.New("--side cloud: no cloud is paired; pair one (cloud pair there, then: edge pair CODE), or ask the sample cloud with --sample")
 	}
 	return nil
+}
+
+// embedsCloud reports whether the flags ask for a cloud in this process.
+func (f answerFlags) embedsCloud() bool {
+	return f.Cloud == "sample" || f.Public != "" || f.Sample && f.Cloud == ""
+}
+
+// following returns a session that asks the cloud that is paired now, if s asks another one or none; else nil. It shares all else
+// with s, which must stay open as long.
+func (s *session) following() (*session, error) {
+	f := s.flags
+	if f.alone() || f.embedsCloud() {
+		return nil, nil
+	}
+	peer, err := f.paired(s.app)
+	if err != nil { // what is known stands
+		s.app.Log.Info("cannot look up which cloud is paired", "error", err)
+		return nil, nil
+	}
+	if peer == nil || peer.ID == s.cloud.peer && slices.Equal(peer.Addrs, s.cloud.addrs) {
+		return nil, nil
+	}
+	next := &session{app: s.app, flags: f, settings: s.settings, model: s.model, phone: s.phone, reader: s.reader, kv: s.kv, own: s.own}
+	next.network.rtt, next.network.loss = f.RTT, f.Loss
+	local := s.device.Local
+	local.Passes, local.Shared = nil, nil // they are for answers without a cloud
+	next.device = next.newDevice(local.Documents)
+	next.device.Local = local
+	if err := next.useRemote(*peer); err != nil {
+		return nil, fmt.Errorf("another cloud is paired now, but cannot be asked: %w", err)
+	}
+	next.closers = closers{next.network.Close, next.device.Close}
+	next.loadMeasurements()
+	return next, nil
 }
 
 // paired returns the paired cloud to use, or nil for none.
@@ -118,7 +153,7 @@ func (s *session) useRemote(peer transport.Peer) error {
 		}
 	}
 	s.device.Terms = func() (private bool, err error) { return termsOf(transport.OpenPeers(dirs.Peers()), peer) }
-	s.cloud.name, s.cloud.peer = peer.Name, peer.ID
+	s.cloud.name, s.cloud.peer, s.cloud.addrs = peer.Name, peer.ID, peer.Addrs
 	s.cloud.tickets = transport.OpenTickets(dirs.Sessions())
 	s.cloud.over = func(n *network) *node.RemoteCloud { return s.service(n, id, peer) }
 	s.device.Cloud = s.cloud.over(&s.network)

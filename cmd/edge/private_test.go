@@ -4,9 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"tandem/cmd/internal/clitest"
 )
 
 // A cloud can be kept private: then every answer with it is, until that is lifted, and pairing again does not lift it. Codes
@@ -106,6 +109,67 @@ func TestServeFollowsItsPeer(t *testing.T) {
 	}
 	pair(c.code(), "--name", "home", "--private")
 	check("paired again", cloudKnows, private)
+}
+
+// A server and a chat that run ask the cloud that was paired last, though they began without one.
+func TestFollowPairing(t *testing.T) {
+	t.Parallel()
+	h, first, second := newHome(t), newCloud(t), newCloud(t)
+	first.serve()
+	second.serve()
+	clitest.Write(t, h.Dir, "own.md", "The berth of the Marigold is C17.\n")
+	if _, stderr, err := h.Run("index", "add", filepath.Join(h.Dir, "own.md")); err != nil {
+		t.Fatal(err, stderr)
+	}
+	s := serve(h, "--wait", "60s")
+	chat := h.Command(t.Context(), "chat", "--json", "--wait", "60s", "--turns", "0")
+	questions, err := chat.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers, err := chat.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := chat.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer chat.Wait()
+	defer questions.Close()
+	replies := json.NewDecoder(answers)
+	check := func(when, asked string) {
+		t.Helper()
+		if body := s.ask(cloudOnly, ""); strings.Contains(body, cloudKnows) != (asked != "") {
+			t.Errorf("%s, served: %s", when, body)
+		}
+		if body := s.ask(cloudOnly, `,"tandem":{"rtt_ms":20}`); strings.Contains(body, cloudKnows) != (asked != "") {
+			t.Errorf("%s, served over an emulated network: %s", when, body)
+		}
+		if _, body := s.do("GET", "/v1/pair", ""); asked != "" && !strings.Contains(body, `"clouds":[{"name":"`+asked+`"`) {
+			t.Errorf("%s: %s", when, body)
+		}
+		if _, err := questions.Write([]byte(cloudOnly + "\n")); err != nil {
+			t.Fatal(err)
+		}
+		var a askJSON
+		if err := replies.Decode(&a); err != nil || a.LocalOnly != (asked == "") || holds(a.Answer, cloudKnows) != (asked != "") {
+			t.Errorf("%s, in a chat: %v, %+v", when, err, a)
+		}
+	}
+	check("at first", "")
+	for name, c := range map[string]*cloud{"z": first, "a": second} {
+		if _, stderr, err := h.Run("pair", c.code(), "--name", name); err != nil {
+			t.Fatal(err, stderr)
+		}
+		check("paired", name)
+	}
+	if _, stderr, err := h.Run("pair", "--remove", "a"); err != nil {
+		t.Fatal(err, stderr)
+	}
+	if _, stderr, err := h.Run("pair", "--remove", "z"); err != nil {
+		t.Fatal(err, stderr)
+	}
+	check("removed", "")
 }
 
 // An answer that needs a cloud that was removed meanwhile fails, and says so.

@@ -188,21 +188,49 @@ func (s *serving) replace(next *session) {
 
 // current returns the session that serves now. It stays open until leave is called.
 func (s *serving) current() (now *servedSession, leave func()) {
+	s.follow()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.now.users.Add(1)
 	return s.now, s.now.users.Done
 }
 
-// Close closes the session after its last answer.
-func (s *servedSession) Close() error {
+// disconnect leaves the cloud after the last answer.
+func (s *servedSession) disconnect() error {
 	s.users.Wait()
-	var errs []error
+	errs := []error{s.device.Close(), s.network.Close()}
 	for _, d := range s.devices {
 		errs = append(errs, d.Close())
 	}
 	s.leaving.Wait()
-	return errors.Join(append(errs, s.session.Close())...)
+	return errors.Join(errs...)
+}
+
+// Close closes the session after its last answer.
+func (s *servedSession) Close() error {
+	return errors.Join(s.disconnect(), s.session.Close())
+}
+
+// follow makes later questions go to the cloud that is paired now, if the session asks another one or none. Answers under way keep
+// theirs.
+func (s *serving) follow() {
+	if !s.changes.TryLock() {
+		return // the next question sees it
+	}
+	defer s.changes.Unlock()
+	old := s.now
+	next, err := old.following()
+	if err != nil {
+		s.app.Log.Warn("questions go where they went before", "error", err)
+	}
+	if next == nil {
+		return
+	}
+	next.closers = slices.Insert(next.closers, 0, old.Close)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now, s.rtt = &servedSession{session: next, devices: map[networkPath]*networkDevice{}}, 0
+	s.past.Go(func() { old.disconnect() }) // an error comes again when it is closed
 }
 
 // sharedBytes bounds the KV caches of passages that answers at the same time share.

@@ -112,7 +112,7 @@ func (f answerFlags) Validate() error {
 
 // documentFlags choose the documents, and how they weigh.
 type documentFlags struct {
-	Notes     string `help:"Answer from this folder instead of the indexed documents. It is read at the start." type:"existingdir" placeholder:"DIR"`
+	Notes     string `help:"Answer from this folder instead of the indexed documents, without what --exclude or its file .tandemignore leaves out. It is read at the start." type:"existingdir" placeholder:"DIR"`
 	Public    string `help:"Give the cloud inside this process this folder to answer from." type:"existingdir" placeholder:"DIR" hidden:""`
 	Sample    bool   `help:"Answer from the sample documents, even if others are indexed or a cloud is paired."`
 	Side      string `help:"Whose documents answer: ${enum}." enum:"both,device,cloud" default:"both"`
@@ -125,8 +125,8 @@ type documentFlags struct {
 	modelcmd.ScorerFlag
 }
 
-// HelpLeavesOut names flags that --help shows only for other commands: how files are cut matters when they are indexed.
-func (documentFlags) HelpLeavesOut() []string { return []string{"passage-words"} }
+// HelpLeavesOut names flags that --help shows only for other commands: how files are cut, and which, matters when they are indexed.
+func (documentFlags) HelpLeavesOut() []string { return []string{"passage-words", "exclude"} }
 
 // Validate refuses documents of two kinds at once.
 func (f documentFlags) Validate() error {

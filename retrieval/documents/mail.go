@@ -126,10 +126,25 @@ func (m *mailReader) message(data []byte, depth int) (mailText, error) {
 // senderOf returns the name of who wrote a message, or the address.
 func senderOf(h mail.Header) string {
 	if list, err := h.AddressList("From"); err == nil && len(list) > 0 {
-		return english.Collapse(strings.ToValidUTF8(cmp.Or(list[0].Name, list[0].Address), "\ufffd"))
+		return nameOf(list[0])
 	}
-	name, _, _ := strings.Cut(headerText(h, "From"), " <")
-	return strings.Trim(name, `"`)
+	return personOf(headerText(h, "From"))
+}
+
+// nameOf returns the name that an address has, or the address.
+func nameOf(a *mail.Address) string {
+	return english.Collapse(strings.ToValidUTF8(cmp.Or(a.Name, a.Address), "\ufffd"))
+}
+
+// personOf returns the name before an address, or the address if that is all.
+func personOf(text string) string {
+	if a, err := mail.ParseAddress(text); err == nil {
+		return nameOf(a)
+	}
+	if at := strings.IndexAny(text, "<["); at > 0 { // "Ada Lund [mailto:ada@mill.example]"
+		text = text[:at]
+	}
+	return strings.Trim(text, ` "'`)
 }
 
 // splitHeader divides a message at the blank line after its header. It drops lines that belong to no field: some programs
@@ -223,6 +238,7 @@ func (m *mailReader) body(kind string, params map[string]string, data []byte) (o
 			return out, err
 		}
 		markForwarded(&out.text, m.level)
+		markHeads(&out.text, m.level)
 		if endsQuoted(text) {
 			markQuotations(&out.text, m.level)
 		}

@@ -3,6 +3,8 @@ package documents
 import (
 	"context"
 	"html"
+	"iter"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -17,6 +19,7 @@ type mailPart struct {
 	depth     int // of quotation
 	signature bool
 	heading   string // the line that says who wrote the part
+	whole     bool   // it begins with the lines above a mail: all of that mail follows
 	lead      string // such a line before what the mail answers piece by piece
 	lines     []string
 }
@@ -29,12 +32,17 @@ func mailBody(ctx context.Context, lines []string, level int) Document {
 	for own > 0 && (parts[own-1].depth > 0 || parts[own-1].signature || parts[own-1].heading != "" || !hasText(parts[own-1].lines)) {
 		own--
 	}
+	if first := slices.IndexFunc(parts, func(p mailPart) bool { return p.whole && p.depth == 0 }); first >= 0 {
+		own = min(own, first)
+	}
 	var doc Document
 	before := 0
 	for i := range parts {
 		p := &parts[i]
 		switch {
-		case p.depth <= before || i == 0 && own > 0:
+		case p.heading != "" && p.depth > 0 && i < own: // what follows the quotation is the sender's
+			p.lead, p.heading = p.heading+":", ""
+		case p.heading != "", p.depth <= before, i == 0 && own > 0:
 		case i < own:
 			if lead, rest := introduced(parts[i-1].lines); wrote.MatchString(lead) {
 				p.lead, parts[i-1].lines = lead+":", rest
@@ -86,13 +94,23 @@ func (p mailPart) addTo(ctx context.Context, doc *Document, headed bool) {
 // dashed matches a line such as "-----Original Message-----".
 var dashed = lazyregexp.New(`^-{3,}\s*([^-\s].*?[^-\s])\s*-{3,}$`)
 
-// divideMail divides the lines of a mail at changes of quotation, before the signature and before the line that a mail
+// divideMail divides the lines of a mail at changes of quotation, before the signature and before the lines that a mail
 // program puts above a mail that is answered or forwarded. It drops cryptographic signatures.
 func divideMail(lines []string) []mailPart {
 	parts := []mailPart{{}}
 	dropped := false
-	for _, line := range lines {
+	headEnd := 0 // of the lines above a quoted mail
+	for i, line := range lines {
 		depth, text := unquote(line)
+		if i >= headEnd && !dropped && isHeadLine(text) {
+			if n, heading := quotedHead(withDepth(lines[i:], depth)); n > 0 {
+				if last := parts[len(parts)-1]; last.heading != "" && last.depth == depth && !hasText(last.lines) {
+					parts = parts[:len(parts)-1] // such as "-----Original Message-----"
+				}
+				parts = append(parts, mailPart{depth: depth, heading: heading, whole: true})
+				headEnd = i + n
+			}
+		}
 		last := &parts[len(parts)-1]
 		m := dashed.FindStringSubmatch(strings.TrimSpace(text))
 		switch {
@@ -114,6 +132,17 @@ func divideMail(lines []string) []mailPart {
 		last.lines = append(last.lines, text)
 	}
 	return parts
+}
+
+// withDepth yields the text of the lines up to the first that is not quoted as often as depth says.
+func withDepth(lines []string, depth int) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, line := range lines {
+			if d, text := unquote(line); d != depth || !yield(text) {
+				return
+			}
+		}
+	}
 }
 
 // unquote returns how often a line is quoted, and its text.
@@ -167,7 +196,7 @@ func isIntroduction(text string) bool {
 }
 
 // wrote is what a mail program says of the writer of a mail that it quotes.
-var wrote = lazyregexp.New(`(?i)(^|\PL)(wrote|schrieb|écrit|escribió|scrisse|schreef)(\PL|$)`)
+var wrote = lazyregexp.New(`(?i)(^|\PL)(` + wroteWords + `)(\PL|$)`)
 
 var tag = lazyregexp.New(`<[^>]*>`)
 
@@ -210,12 +239,46 @@ func markForwarded(doc *Document, level int) {
 			continue
 		}
 		level = min(level+1, LowestLevel)
-		out = append(out, Block{Kind: Heading, Level: uint8(level), Apart: b.Apart, Text: m[1]})
+		out = append(out, Block{Kind: Heading, Level: uint8(level), Apart: b.Apart, Text: m[1], Quoted: true})
 		if m[2] != "" {
 			out = append(out, Block{Kind: b.Kind, Text: m[2]})
 		}
 	}
 	doc.Blocks = out
+}
+
+// markHeads puts headings above the mails that a mail in HTML quotes whole, and marks all below as quoted. level is the
+// level of the mail's own heading.
+func markHeads(doc *Document, level int) {
+	out := make([]Block, 0, len(doc.Blocks))
+	quoted, headEnd := false, 0
+	for i, b := range doc.Blocks {
+		n, heading := 0, ""
+		if i >= headEnd && isHeadLine(b.Text) {
+			n, heading = quotedHead(textsOf(doc.Blocks[i:]))
+		}
+		if n > 0 {
+			if len(out) == 0 || out[len(out)-1].Kind != Heading || !out[len(out)-1].Quoted { // that of markForwarded
+				out = append(out, Block{Kind: Heading, Level: uint8(min(level+1, LowestLevel)), Apart: b.Apart, Quoted: true})
+			}
+			out[len(out)-1].Text = heading
+			quoted, headEnd = true, i+n
+		}
+		b.Quoted = b.Quoted || quoted
+		out = append(out, b)
+	}
+	doc.Blocks = out
+}
+
+// textsOf yields the texts of the paragraphs and lines with which blocks begin.
+func textsOf(all []Block) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, b := range all {
+			if b.Kind != Paragraph && b.Kind != Line || !yield(b.Text) {
+				return
+			}
+		}
+	}
 }
 
 // unflow joins the lines of a text in the "flowed" format (RFC 3676): a space at the end says that the line goes on. If

@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"iter"
 	"net/mail"
 	"strings"
 
@@ -87,8 +88,119 @@ func (t *thread) says(text string, n int, keys []string) bool {
 // quoteMark stands before what a mail quotes where no heading says whose words they are.
 const quoteMark = "> "
 
-// headLine matches a line of what mail programs put above a mail that is answered.
-var headLine = lazyregexp.New(`^(?:Subject|From|To|Cc|Date|Sent|Betreff|Von|An|Datum|Gesendet|Objet|De|À|Envoyé|Asunto|Para|Fecha|Enviado) ?: `)
+// mailFields are the names of the lines that mail programs put above a mail that is quoted, as patterns: the sender, the
+// subject and others.
+type mailFields struct {
+	names []string
+	wrote string // says whose words follow a name
+	line  *lazyregexp.Regexp
+}
+
+// quotedFields has them in the languages of mail programs.
+var quotedFields = []mailFields{
+	newMailFields("wrote", "From", "Subject", "Sent|Date", "To", "C[Cc]"),
+	newMailFields("schrieb", "Von", "Betreff", "Gesendet|Datum", "An", "C[Cc]"),
+	newMailFields("a écrit", "De", "Objet", "Envoyé|Date", "À", "C[Cc]"),
+	newMailFields("escribió", "De", "Asunto", "Enviado(?: el)?|Fecha", "Para", "C[Cc]"),
+	newMailFields("escreveu", "De", "Assunto", "Enviad[ao](?: em)?|Data", "Para", "C[Cc]"),
+	newMailFields("ha scritto", "Da", "Oggetto", "Inviato|Data", "A", "C[Cc]"),
+	newMailFields("schreef", "Van", "Onderwerp", "Verzonden|Datum", "Aan", "C[Cc]"),
+	newMailFields("skrev", "Från", "Ämne", "Skickat|Datum", "Till", "Kopia"),
+	newMailFields("napisał", "Od", "Temat", "Wysłan[oey]|Data", "Do", "DW"),
+}
+
+// The places of fields in the names of mailFields.
+const (
+	fromField = iota
+	subjectField
+)
+
+// newMailFields returns the fields with some names. Some programs set them in bold: "*From:* Ada".
+func newMailFields(wrote string, names ...string) mailFields {
+	return mailFields{names, wrote, lazyregexp.New(`(?:^|\s)\*?(?:(` + strings.Join(names, ")|(") + `)) ?:\*?(?:\s|$)`)}
+}
+
+// headLine matches a line of what mail programs put above a mail that is quoted.
+var headLine = func() *lazyregexp.Regexp {
+	var names []string
+	for _, f := range quotedFields {
+		names = append(names, f.names...)
+	}
+	return lazyregexp.New(`^\*?(?:` + strings.Join(names, "|") + `) ?:\*?(?: |$)`)
+}()
+
+// Bounds of the lines above a quoted mail.
+const (
+	longestHead = 16 // lines
+	fewestHead  = 3  // fields, with the sender
+)
+
+// isHeadLine reports whether a line may be the first of those above a quoted mail.
+func isHeadLine(line string) bool {
+	return strings.Contains(line, ":") && headLine.MatchString(english.Collapse(line))
+}
+
+// quotedHead returns how many lines come first that mail programs put above a quoted mail, and a heading that says who
+// wrote it: "Ada Lund wrote". n is 0 if there are none.
+func quotedHead(lines iter.Seq[string]) (n int, heading string) {
+	for _, f := range quotedFields {
+		if n, heading = f.head(lines); n > 0 {
+			break
+		}
+	}
+	return n, heading
+}
+
+// head is quotedHead in one language. Such lines name the sender and have two more fields. Since a ticket and a transfer
+// may have these, one is the subject, or there is an address.
+func (f mailFields) head(lines iter.Seq[string]) (n int, heading string) {
+	sender, before, addressed := "", "", false
+	seen := map[int]bool{}
+	for line := range lines {
+		text := english.Collapse(line)
+		fields := f.fieldsOf(text)
+		goesOn := n > 0 && text != "" && (strings.ContainsAny(line[:1], " \t") || strings.HasSuffix(before, ",") || strings.HasSuffix(before, ";"))
+		if n == longestHead || len(fields) == 0 && !goesOn || fields[fromField] != "" && sender != "" {
+			break
+		}
+		for i, value := range fields {
+			seen[i] = true
+			if i == fromField {
+				sender = personOf(value)
+			}
+		}
+		n, before, addressed = n+1, text, addressed || strings.Contains(text, "@")
+	}
+	if sender == "" || len(seen) < fewestHead || !seen[subjectField] && !addressed || english.CountWords(sender) > MaxHeading {
+		return 0, ""
+	}
+	return n, sender + " " + f.wrote
+}
+
+// fieldsOf returns the values of the fields in a line that begins with one, by their places in f.names. HTML may have
+// several in a line.
+func (f mailFields) fieldsOf(text string) map[int]string {
+	all := f.line.FindAllStringSubmatchIndex(text, -1)
+	if len(all) == 0 || all[0][0] > 0 {
+		return nil
+	}
+	values := map[int]string{}
+	for n, m := range all {
+		end := len(text)
+		if n+1 < len(all) {
+			end = all[n+1][0]
+		}
+		for i := range f.names {
+			if m[2+2*i] >= 0 {
+				values[i] = strings.TrimSpace(text[m[1]:max(m[1], end)])
+			}
+		}
+	}
+	return values
+}
+
+// wroteWords says that somebody wrote something, in the languages of mail programs.
+const wroteWords = `wrote|schrieb|écrit|escribió|escreveu|scrisse|scritto|schreef|geschreven|skrev|napisał`
 
 // introducesQuotation reports whether a block says whose words follow.
 func introducesQuotation(b Block) bool {

@@ -108,6 +108,7 @@ func TestQuotationsInMailbox(t *testing.T) {
 		{"introduced", "Moved.\n\nOn 6 May 2024 Lars wrote:\n> Emil sees the dentist on Thursday 16 April at 15:20.\n\nMina\n", "p Moved.\np Mina"},
 		{"at the end", "Moved.\n\nOn 6 May 2024 Lars\n<a@x> wrote:\n> Emil sees the dentist on Thursday 16 April at 15:20. Can you take him?\n>\n> Lars\n", "p Moved."},
 		{"whole", "Moved.\n\n-----Original Message-----\nFrom: Lars\nSent: Monday\n\nEmil sees the dentist on Thursday 16 April at 15:20. Can you take him?\n", "p Moved."},
+		{"below its head", "Moved.\n\nFrom: Lars\nSent: Monday\nSubject: Dentist\n\nEmil sees the dentist on Thursday 16 April at 15:20. Can you take him?\n\nLars\n", "p Moved."},
 		{"of elsewhere", "Moved.\n\nOn 6 May 2024 Lars wrote:\n> The roof leaks.\n", "p Moved.\n# On 6 May 2024 Lars wrote\np The roof leaks."},
 		{"in part", "Moved.\n\nOn 6 May 2024 Lars wrote:\n> The roof leaks.\n>\n> Emil sees the dentist on Thursday 16 April at 15:20.\n", "p Moved.\n# On 6 May 2024 Lars wrote\np The roof leaks."},
 		{"between", "> The roof leaks.\nI know.\n", "p > The roof leaks.\np I know."},
@@ -172,11 +173,38 @@ func TestEndsQuoted(t *testing.T) {
 	}
 }
 
+// What stands below the lines that mail programs put above a mail that is answered is its writer's. Other lines that look
+// like some of these are not taken for them.
+func TestQuotedHead(t *testing.T) {
+	const html = "Content-Type: text/html\n\n<p>Yes.</p>"
+	for _, c := range []struct{ name, body, want string }{
+		{"Outlook", "\nYes.\n\n________________________________\nFrom: Bo Ek <bo@x.example>\nSent: Monday\nTo: Ada\nSubject: Key\n\nMay I come?\n", "p Yes.\n# Bo Ek wrote\nl From: Bo Ek <bo@x.example>\nl Sent: Monday\nl To: Ada\nl Subject: Key\np May I come?"},
+		{"with a title", "\nYes.\n\n-----Original Message-----\nFrom: Bo\nSent: Monday\nSubject: Key\n\nMay I?\n> When?\nAt nine.\n", "p Yes.\n# Bo wrote\nl From: Bo\nl Sent: Monday\nl Subject: Key\np May I?\np When?\np At nine."},
+		{"two", "\nFrom: Bo\nSent: Monday\nSubject: Key\n\nFrom: Ida [mailto:ida@x.example]\nSent: Sunday\nTo: Bo\n\nMay I?\n", "# Bo wrote\nl From: Bo\nl Sent: Monday\nl Subject: Key\n# Ida wrote\nl From: Ida [mailto:ida@x.example]\nl Sent: Sunday\nl To: Bo\np May I?"},
+		{"German", "\nJa.\n\nVon: Ek, Bo <bo@x.example>\nGesendet: Montag\nAn: Ada <a@x.example>;\n Ida\nBetreff: Tor\n\nDarf ich?\n", "p Ja.\n# Ek, Bo schrieb\nl Von: Ek, Bo <bo@x.example>\nl Gesendet: Montag\nl An: Ada <a@x.example>;\np Ida\np Betreff: Tor\np Darf ich?"},
+		{"French", "\nOui.\n\nDe : Bo\nEnvoyé : lundi\nÀ : Ada\nObjet : Clé\n\nJe peux venir ?\n", "p Oui.\n# Bo a écrit\nl De : Bo\nl Envoyé : lundi\nl À : Ada\nl Objet : Clé\np Je peux venir ?"},
+		{"Spanish", "\nSí.\n\nDe: Bo\nEnviado el: lunes\nPara: Ada\nAsunto: Llave\n\nVoy.\n", "p Sí.\n# Bo escribió\nl De: Bo\nl Enviado el: lunes\nl Para: Ada\nl Asunto: Llave\np Voy."},
+		{"bold", "\nYes.\n\n*From:* Bo\n*Sent:* Monday\n*Subject:* Key\n\nMay I?\n", "p Yes.\n# Bo wrote\np *From:* Bo *Sent:* Monday *Subject:* Key\np May I?"},
+		{"quoted", "\nSee:\n\n> From: Bo\n> Subject: Key\n> Date: Monday\n>\n> May I?\n", "# See\n# Bo wrote\nl From: Bo\nl Subject: Key\nl Date: Monday\np May I?"},
+		{"quoted above an answer", "\n> From: Bo\n> Subject: Key\n> Date: Monday\n>\n> May I?\n\nYes.\n", "p Bo wrote:\nl > From: Bo\nl > Subject: Key\nl > Date: Monday\np > May I?\np Yes."},
+		{"HTML", html + "<hr><p><b>From:</b> Bo Ek &lt;bo@x.example&gt;<br><b>Sent:</b> Monday<br><b>To:</b> Ada<br><b>Subject:</b> Key</p><p>May I come?</p>\n", "p Yes.\n# Bo Ek wrote\nl From: Bo Ek <bo@x.example>\nl Sent: Monday\nl To: Ada\nl Subject: Key\np May I come?"},
+		{"HTML paragraphs", html + "<p>From: Bo</p><p>Sent: Monday</p><p>To: Ada</p><p>Subject: Key</p><p>May I?</p>\n", "p Yes.\n# Bo wrote\nl From: Bo\nl Sent: Monday\nl To: Ada\nl Subject: Key\np May I?"},
+		{"HTML, many receivers", html + "<p>From: Bo<br>Sent: Monday<br>To: Ada; Ida; Per; Ole; Mina; Lars; Tom; Ann; Kim; Eva; Jo; Al; Ed; Liv; Ove; Sif; Tor; Una; Rut; Pia<br>Subject: Key</p><p>May I?</p>\n", "p Yes.\n# Bo wrote\nl From: Bo\nl Sent: Monday\np To: Ada; Ida; Per; Ole; Mina; Lars; Tom; Ann; Kim; Eva; Jo; Al; Ed; Liv; Ove; Sif; Tor; Una; Rut; Pia Subject: Key\np May I?"},
+		{"a walk", "\nWe walk on Friday.\n\nFrom: the harbour\nTo: the mill\nDate: 3 May\n\nBring boots.\n", "p We walk on Friday.\nl From: the harbour\nl To: the mill\nl Date: 3 May\np Bring boots."},
+		{"two lines", "\nNo.\n\nFrom: the harbour\nSubject: boats\n\nBring boots.\n", "p No.\nl From: the harbour\nl Subject: boats\np Bring boots."},
+	} {
+		doc, err := Parse(t.Context(), "a.eml", []byte(mailHead+c.body))
+		if got := show(doc); got != mailLines+c.want || err != nil {
+			t.Errorf("%s:\n%s (%v)\nwant\n%s", c.name, got, err, mailLines+c.want)
+		}
+	}
+}
+
 // A mail that is forwarded in HTML stands below a heading, as one in plain text does.
 func TestForwardedHTML(t *testing.T) {
 	mail := "From: Shop <shop@x.example>\nSubject: Your order\nContent-Type: text/html; charset=iso-8859-15\nContent-Transfer-Encoding: quoted-printable\n\n" +
 		"<p>See below, 30 =A4.</p><div>---------- Forwarded message ---------<br>From: Bo &lt;bo@x.example&gt;<br>Date: Mon, 6 Apr 2026<br>Subject: Pump<br></div><p>Please order it.</p>\n"
-	want := "title Your order, from Shop\nl Subject: Your order\nl From: Shop <shop@x.example>\np See below, 30 €.\n# Forwarded message\nl From: Bo <bo@x.example>\nl Date: Mon, 6 Apr 2026\nl Subject: Pump\np Please order it."
+	want := "title Your order, from Shop\nl Subject: Your order\nl From: Shop <shop@x.example>\np See below, 30 €.\n# Bo wrote\nl From: Bo <bo@x.example>\nl Date: Mon, 6 Apr 2026\nl Subject: Pump\np Please order it."
 	doc, err := Parse(t.Context(), "a.eml", []byte(mail))
 	if got := show(doc); got != want || err != nil {
 		t.Errorf("%s (%v)\nwant\n%s", got, err, want)

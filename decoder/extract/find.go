@@ -101,8 +101,7 @@ func inLine(find rangeFinder) finder {
 // finders find, else the reader's spans, whose P(no answer) is none. It notes in e which of these it took.
 func (p passage) spansFor(q query, none float64, e *Evidence, spans []span.Span) []span.Span {
 	if from, to, asks := p.ownQuestion(q.text); asks && from == to {
-		e.None = max(none, leftOpen)
-		return spans
+		return p.spansElsewhere(from, none, e, spans)
 	} else if asks {
 		return []span.Span{{Begin: from, End: to, P: 1 - none}}
 	}
@@ -127,6 +126,23 @@ func (p passage) spansFor(q query, none float64, e *Evidence, spans []span.Span)
 		out = append(out, span.Span{Begin: r.from, End: r.to, P: (1 - e.None) * math.Pow(evident, float64(n))})
 	}
 	return out
+}
+
+// spansElsewhere returns the spans that may answer a question that the passage asks at an offset and leaves open. Where a
+// mail quotes it, those are what its sender says, if anything: who asked says no more than that.
+func (p passage) spansElsewhere(at int, none float64, e *Evidence, spans []span.Span) []span.Span {
+	var own []span.Span
+	if p.isQuoted(at) {
+		own = slices.DeleteFunc(slices.Clone(spans), func(s span.Span) bool { return p.isQuoted(s.Begin) })
+	}
+	rest := 1.0
+	for _, s := range own {
+		rest -= s.P
+	}
+	if e.None = max(none, min(rest, leftOpen)); len(own) > 0 {
+		return own
+	}
+	return spans
 }
 
 // inLineOf reports whether the likeliest span is in the line around an offset.

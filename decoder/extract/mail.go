@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 
 	"tandem/internal/lazyregexp"
@@ -47,3 +48,31 @@ var fromAddress = lazyregexp.New(`(?m)^(?:` + mailPersons + `) ?: .*@`)
 
 // mailHead matches a line above a mail that names somebody: "From: Ada".
 var mailHead = lazyregexp.New(`^(?:` + mailPersons + `): `)
+
+// isMarked reports whether the line around an offset has the mark of what a mail quotes.
+func (p passage) isMarked(at int) bool { return strings.HasPrefix(p.text[p.lineStart(at):], "> ") }
+
+// isQuoted reports whether a mail quotes the line around an offset: it is marked, or below a heading that says who wrote it.
+func (p passage) isQuoted(at int) bool {
+	if p.isMarked(at) || slices.ContainsFunc(strings.Split(p.title(), ": "), saysWrote) {
+		return true
+	}
+	for begin, end := range p.lines() {
+		if end > at {
+			break
+		}
+		if (begin == p.body || strings.HasSuffix(p.text[:begin], "\n\n")) && saysWrote(p.text[begin:end]) {
+			return true
+		}
+	}
+	return false
+}
+
+// saysWrote reports whether a heading reads like "Ada wrote" or "Am 3. Mai schrieb Ada".
+func saysWrote(heading string) bool {
+	m := wroteWord.FindStringIndex(heading)
+	return m != nil && (m[1] == len(heading) || strings.ContainsAny(heading, "0123456789@")) && !strings.ContainsAny(heading[len(heading)-1:], ".!?;,:")
+}
+
+// wroteWord is what mail programs say of who wrote what they quote.
+var wroteWord = lazyregexp.New(`(?:^|\PL)(?:wrote|schrieb|écrit|escribió|escreveu|scrisse|scritto|schreef|geschreven|skrev|napisał)(?:\PL|$)`)

@@ -141,9 +141,18 @@ func (p passage) firstRow(from, to int) (int, int) {
 }
 
 // answerBelow returns the answer to the question at an offset: the line below it, or the sentence after it in the same line.
-// The range is empty if that is a question or a heading, or if there is none.
+// Who asks in a mail that is quoted goes on there; only a line that is not marked answers what is. The range is empty if what
+// is below is a question or a heading, or if there is none.
 func (p passage) answerBelow(at int) (from, to int) {
 	_, end := p.sentence(at, at+1)
+	switch {
+	case p.isMarked(at):
+		if end = p.lineEnd(at); end < len(p.text) && p.isMarked(end+1) {
+			return end, end
+		}
+	case p.isQuoted(at):
+		return end, end
+	}
 	rest := strings.TrimLeftFunc(p.text[end:], unicode.IsSpace)
 	begin := len(p.text) - len(rest)
 	if rest == "" {

@@ -167,6 +167,8 @@ func TestAskedAndAnswered(t *testing.T) {
 			"How do I stop the firing of the kiln early?", "Press Hold twice: HOLD HOLD"},
 		{"Kiln", "Is there a timer in the lid?\nNo, see the plan.\nThe plan has a timer.", "Is there a timer in the lid of the kiln?", "No, see the plan."},
 		{"Fête", "Still open:\n- who brings the bench to the meadow?\n- lamps and cables\n- Ole pays the band", "Who brings the bench to the meadow?", ""},
+		{"Re: Fête, from Ida: Bo Ek wrote", "When does the band play? I need to know by Friday.", "When does the band play?", ""},
+		{"Re: Fête, from Ida", "The band plays on Monday at nine.\n\nBo Ek wrote\nWhen does the band play? I need to know by Friday.", "When does the band play?", "The band plays on Monday at nine."},
 		{"Fête", "Who brings the bench to the meadow?\n\nMusic\nOle pays the band.", "Who brings the bench to the meadow?", ""},
 	} {
 		d := open(t, config(0), c.question, notes(c.title+"\n"+c.text))
@@ -211,6 +213,13 @@ func TestAskedAbove(t *testing.T) {
 		{"Hostel: How do I get a towel?", "Where is the desk?\nUpstairs.", "How do I get a towel at the hostel?", ""},
 		{"Crew", "[2025-03-04 08:11] Ida: who brings the mast? I can't\n[2025-03-04 08:15] Bo Ek: me", "Who brings the mast?", "[2025-03-04 08:15] Bo Ek: me"},
 		{"Crew", "LARS: And who brings the mast? Not me.\nANN: I do, on Friday.", "Who brings the mast?", "ANN: I do, on Friday."},
+		{"Re: Mast, from Ida: Bo Ek wrote", "Who brings the mast?\nI need to know by Friday.", "Who brings the mast?", ""},
+		{"Re: Mast, from Ida: Am 3.5.2026 um 17:40 schrieb Bo Ek", "Who brings the mast? I need to know.", "Who brings the mast?", ""},
+		{"Re: Mast, from Ida", "Ole does.\n\nOn 3 May 2026 Bo Ek wrote\nHi,\nWho brings the mast?\nI need to know.", "Who brings the mast?", ""},
+		{"Re: Mast, from Ida", "> Who brings the mast? I need to know.\n> It is long.\nYes, it is.", "Who brings the mast?", ""},
+		{"Re: Mast, from Ida", "> Who brings the mast? I need to know.\nOle does.\n> When?", "Who brings the mast?", "Ole does."},
+		{"Re: Mast, from Ida: Bo Ek wrote", "> Who brings the mast?\nOle does.", "Who brings the mast?", "Ole does."},
+		{"Crew", "In 1925 Bo wrote it.\n\nMast\nWho brings the mast?\nOle does.", "Who brings the mast?", "Ole does."},
 		{"Crew", "Who brings the mast? Ida does.\nNote: the mast is long.", "Who brings the mast?", "Ida does."},
 	} {
 		p := config(0).passage(passages.Passage{Title: c.title, Text: c.text})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"html"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -57,37 +58,47 @@ func mailBody(ctx context.Context, lines []string, level int) Document {
 		}
 		before = p.depth
 	}
-	headed := false // a heading says whose words the part has
+	headed := -1 // how deep the quotation is whose words a heading says; -1 if none does
+	headings := map[int]string{}
 	for i, p := range parts {
 		if len(doc.Blocks) >= blocks.MaxBlocks || ctx.Err() != nil {
 			break // Parse refuses the file
 		}
+		if p.heading == "" && p.depth < headed && i >= own && hasText(p.lines) {
+			p.heading = headings[p.depth] // who quoted goes on
+		}
+		if p.heading != "" {
+			maps.DeleteFunc(headings, func(depth int, _ string) bool { return depth > p.depth })
+			headings[p.depth], headed = p.heading, p.depth
+		} else if i < own {
+			headed = -1
+		}
 		first := len(doc.Blocks)
 		doc.AddHeading(level+max(1, p.depth), p.heading)
 		doc.Add(Paragraph, p.lead)
-		headed = p.heading != "" || headed && i >= own
-		p.addTo(ctx, &doc, headed)
+		p.addTo(ctx, &doc, p.depth > 0 && p.depth != headed)
 		for j := range doc.Blocks[first:] {
-			doc.Blocks[first+j].Quoted = p.depth > 0 || headed && !p.signature
+			doc.Blocks[first+j].Quoted = p.depth > 0 || headed >= 0 && !p.signature
 		}
 	}
 	return doc
 }
 
-// addTo adds the text of a part to a document. Quoted text keeps a mark unless a heading above it says whose it is: it
-// is not what the sender of the mail says.
-func (p mailPart) addTo(ctx context.Context, doc *Document, headed bool) {
+// addTo adds the text of a part to a document, marked if no heading above it says whose it is: it is not what the sender
+// of the mail says.
+func (p mailPart) addTo(ctx context.Context, doc *Document, marked bool) {
+	first := len(doc.Blocks)
 	if p.signature {
 		for _, line := range p.lines {
 			doc.Add(Line, line)
 		}
-		return
+	} else {
+		doc.Blocks = append(doc.Blocks, textDocument(ctx, p.lines, false).Blocks...)
 	}
-	for _, b := range textDocument(ctx, p.lines, false).Blocks {
-		if p.depth > 0 && !headed && b.Kind != Heading {
+	for i := range doc.Blocks[first:] {
+		if b := &doc.Blocks[first+i]; marked && b.Kind != Heading {
 			b.Text = quoteMark + b.Text
 		}
-		doc.Blocks = append(doc.Blocks, b)
 	}
 }
 

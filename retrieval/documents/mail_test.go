@@ -43,6 +43,9 @@ func TestMail(t *testing.T) {
 		{"signature before quotes", "\nYes.\n\n--\nAda\n\nAm 11.03.2026 schrieb Ben:\n> When?\n\n-----Original Message-----\nFrom: Ada\nSent: Monday\n\nMay I come?\n", "p Yes.\nl Ada\n# Am 11.03.2026 schrieb Ben\np When?\n# Original Message\nl From: Ada\nl Sent: Monday\np May I come?"},
 		{"html quotes", "Content-Type: text/html\n\n<p>Yes.</p><div>On 2 Feb 2026 Rosa wrote:<blockquote><p>May I come?</p></blockquote></div>\n", "p Yes.\n# On 2 Feb 2026 Rosa wrote\np May I come?"},
 		{"html between quotes", "Content-Type: text/html\n\n<div>On 2 Feb 2026 Rosa wrote:<blockquote><p>May I come?</p></blockquote></div><p>Yes.</p>\n", "p On 2 Feb 2026 Rosa wrote:\np May I come?\np Yes."},
+		{"answered within", "\nFine.\n\nOn 13 Apr Nora wrote:\n> On 12 Apr Ada wrote:\n>> May I?\n> At nine.\n", "p Fine.\n# On 13 Apr Nora wrote\n# On 12 Apr Ada wrote\np May I?\n# On 13 Apr Nora wrote\np At nine."},
+		{"deeper without a heading", "\nFine.\n\nOn 13 Apr Nora wrote:\n> Yes.\n>> May I?\n", "p Fine.\n# On 13 Apr Nora wrote\np Yes.\np > May I?"},
+		{"quoted signature", "\n> When?\n> -- \n> Nora\n> Tel. 0555 1\nAt nine.\n", "p > When?\nl > Nora\nl > Tel. 0555 1\np At nine."},
 		{"signed", "\n-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\nHi there.\n-----BEGIN PGP SIGNATURE-----\niQEz\n-----END PGP SIGNATURE-----\n", "p Hash: SHA256\np Hi there."},
 		{"alternative", "Content-Type: multipart/alternative; boundary=b\n\n--b\nContent-Type: text/html\n\n<p>rich\n--b\nContent-Type: text/plain\n\nplain\n--b--\n", "p plain"},
 		{"plain before rich", "Content-Type: multipart/alternative; boundary=b\n\n--b\nContent-Type: text/plain\n\nplain\n--b\nContent-Type: text/html\n\n<p>rich\n--b--\n", "p plain"},
@@ -179,7 +182,7 @@ func TestQuotedHead(t *testing.T) {
 	const html = "Content-Type: text/html\n\n<p>Yes.</p>"
 	for _, c := range []struct{ name, body, want string }{
 		{"Outlook", "\nYes.\n\n________________________________\nFrom: Bo Ek <bo@x.example>\nSent: Monday\nTo: Ada\nSubject: Key\n\nMay I come?\n", "p Yes.\n# Bo Ek wrote\nl From: Bo Ek <bo@x.example>\nl Sent: Monday\nl To: Ada\nl Subject: Key\np May I come?"},
-		{"with a title", "\nYes.\n\n-----Original Message-----\nFrom: Bo\nSent: Monday\nSubject: Key\n\nMay I?\n> When?\nAt nine.\n", "p Yes.\n# Bo wrote\nl From: Bo\nl Sent: Monday\nl Subject: Key\np May I?\np When?\np At nine."},
+		{"with a title", "\nYes.\n\n-----Original Message-----\nFrom: Bo\nSent: Monday\nSubject: Key\n\nMay I?\n> When?\nAt nine.\n", "p Yes.\n# Bo wrote\nl From: Bo\nl Sent: Monday\nl Subject: Key\np May I?\np > When?\np At nine."},
 		{"two", "\nFrom: Bo\nSent: Monday\nSubject: Key\n\nFrom: Ida [mailto:ida@x.example]\nSent: Sunday\nTo: Bo\n\nMay I?\n", "# Bo wrote\nl From: Bo\nl Sent: Monday\nl Subject: Key\n# Ida wrote\nl From: Ida [mailto:ida@x.example]\nl Sent: Sunday\nl To: Bo\np May I?"},
 		{"German", "\nJa.\n\nVon: Ek, Bo <bo@x.example>\nGesendet: Montag\nAn: Ada <a@x.example>;\n Ida\nBetreff: Tor\n\nDarf ich?\n", "p Ja.\n# Ek, Bo schrieb\nl Von: Ek, Bo <bo@x.example>\nl Gesendet: Montag\nl An: Ada <a@x.example>;\np Ida\np Betreff: Tor\np Darf ich?"},
 		{"French", "\nOui.\n\nDe : Bo\nEnvoyé : lundi\nÀ : Ada\nObjet : Clé\n\nJe peux venir ?\n", "p Oui.\n# Bo a écrit\nl De : Bo\nl Envoyé : lundi\nl À : Ada\nl Objet : Clé\np Je peux venir ?"},

@@ -99,6 +99,18 @@ func TestParsersAreLinear(t *testing.T) {
 		"comments, YAML":         {"a.yaml", func() []byte { return []byte("a: b\n" + many("# c\n", 1<<17)) }},
 		"others' values, YAML":   {"a.yaml", func() []byte { return []byte("- &a " + many("word ", 1<<14) + "\n" + many("- *a\n", 1<<16)) }},
 		"open brackets, YAML":    {"a.yaml", func() []byte { return []byte(many("[", 9000) + many("a: ", 1<<17)) }},
+		"comments, TOML":         {"a.toml", func() []byte { return []byte(many("# c\n\n", 1<<20) + many("# c\n", 1<<20) + "a = 1\n") }},
+		"tables, TOML":           {"a.toml", func() []byte { return []byte(many("[a] # word\n", 1<<19)) }},
+		"quotes, TOML":           {"a.toml", func() []byte { return []byte("a = " + many(`"`, 1<<22)) }},
+		"further lines, INI":     {"a.ini", func() []byte { return []byte("a=b\n" + many(" c\n", 1<<20-2)) }},
+		"comments, INI":          {"a.ini", func() []byte { return []byte("a=b\n" + many("# c\n", 1<<20-2)) }},
+		"texts in pieces, XML":   {"a.xml", func() []byte { return []byte(many("<a>", 60) + many("b<!---->", 1<<18) + many("</a>", 60)) }},
+		"open commands, TeX":     {"a.tex", func() []byte { return []byte(many(`\section{`, 1<<19)) }},
+		"footnotes, TeX":         {"a.tex", func() []byte { return []byte(many(`\footnote{`, 200) + many("a}", 200) + many("$a ", 1<<19)) }},
+		"words, TeX":             {"a.tex", func() []byte { return []byte(many("a-{b} ", 1<<20)) }},
+		"a long cell, AsciiDoc":  {"a.adoc", func() []byte { return []byte("|===\n|a\n" + many("b\n", 1<<20-3)) }},
+		"names, AsciiDoc":        {"a.adoc", func() []byte { return []byte(":a: " + many("b", 1<<12) + "\n\n" + many("{a}", 1<<20)) }},
+		"headings, AsciiDoc":     {"a.adoc", func() []byte { return []byte(many("= a\n", 1<<17)) }},
 		"meanings below an item": {"a.md", func() []byte { return []byte("- item\n" + many(": a\n", 1<<18)) }},
 		"a long key before a list": {"a.md", func() []byte {
 			return []byte("---\n" + many("k", 1<<20) + ":\n" + many("- a\n", 1<<17) + "---\nText.\n")
@@ -176,7 +188,7 @@ func TestParsersStop(t *testing.T) {
 		".docx": officetest.DOCX(officetest.Para("", "One\nTwo"), nil), ".odt": officetest.ODT("<text:p>One<text:line-break/>Two</text:p>", nil), ".epub": officetest.EPUB("<p>One.</p>"),
 		".eml": []byte("Subject: x\n\nOne.\n\nTwo.\n"), ".mbox": []byte("From a@x Mon May  6 10:00:00 2024\nSubject: x\n\nOne.\n"), ".csv": []byte("a,b\nc,d\n"), ".pdf": []byte(smallPDF),
 		".xlsx": officetest.XLSX("<row><c><v>1</v></c></row>"), ".rtf": []byte(richText), ".ics": []byte(calendarText), ".vcf": []byte(contactsText),
-		".json": []byte(jsonText), ".yaml": []byte(yamlText), ".srt": []byte(srtText),
+		".json": []byte(jsonText), ".toml": []byte(tomlText), ".ini": []byte(iniText), ".xml": []byte(xmlSample), ".tex": []byte(texSample), ".mht": []byte(webArchive), ".yaml": []byte(yamlText), ".srt": []byte(srtText),
 		".ods": officetest.ODS("<table:table><table:table-row><table:table-cell><text:p>One</text:p></table:table-cell></table:table-row></table:table>"), ".odp": officetest.ODP("<draw:page><text:p>One</text:p></draw:page>"), ".pptx": officetest.PPTX(nil, officetest.Shape("-", "One")),
 	}
 	ctx, stop := context.WithCancel(t.Context())

@@ -18,14 +18,11 @@ import (
 // headings and the list lines, and drops the markup. The title comes from the front matter, or else from the first
 // heading, if no text comes before it.
 func parseMarkdown(ctx context.Context, data []byte) (Document, error) {
-	text, err := decodeText(data)
-	if err == nil {
-		err = countLines(text)
-	}
+	lines, err := linesOf(data)
 	if err != nil {
 		return Document{}, err
 	}
-	return markdownDocument(ctx, splitLines(text), true), nil
+	return markdownDocument(ctx, lines, true), nil
 }
 
 // markdownDocument returns the document in lines of Markdown, or what it has of it when ctx ends. With titled, a heading at their

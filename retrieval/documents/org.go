@@ -11,15 +11,12 @@ import (
 
 // parseOrg reads notes in Emacs's Org mode. Their lines are those of Markdown in other signs, so they become Markdown.
 func parseOrg(ctx context.Context, data []byte) (Document, error) {
-	text, err := decodeText(data)
-	if err == nil {
-		err = countLines(text)
-	}
+	lines, err := linesOf(data)
 	if err != nil {
 		return Document{}, err
 	}
 	o := org{}
-	for _, line := range splitLines(text) {
+	for _, line := range lines {
 		if ctx.Err() != nil {
 			return Document{}, ctx.Err()
 		}

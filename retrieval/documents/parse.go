@@ -22,7 +22,7 @@ type parser struct {
 }
 
 // Version counts the changes to what the parsers make of files. An index reads again what another version parsed.
-const Version = 19
+const Version = 20
 
 const (
 	textLimit = 8 << 20
@@ -37,16 +37,23 @@ var packed = office.Reader{
 }
 
 var parsers = []*parser{
-	{[]string{".txt", ".text", ".log", ".adoc", ""}, textLimit, parseText},
+	{[]string{".txt", ".text", ".log", ""}, textLimit, parseText},
 	{[]string{".md", ".markdown", ".mdown", ".mkd"}, textLimit, parseMarkdown},
 	{[]string{".org"}, textLimit, parseOrg},
 	{[]string{".rst", ".rest"}, textLimit, parseRST},
+	{[]string{".adoc", ".asciidoc"}, textLimit, parseAsciiDoc},
+	{[]string{".tex", ".ltx"}, textLimit, parseTeX},
 	{[]string{".html", ".htm", ".xhtml"}, textLimit, parseHTML},
 	{[]string{".csv", ".tsv", ".tab"}, textLimit, parseCSV},
 	{[]string{".json", ".jsonl", ".ndjson", ".geojson"}, textLimit, parseJSON},
 	{[]string{".yaml", ".yml"}, yamlLimit, parseYAML},
+	{[]string{".toml"}, textLimit, parseTOML},
+	{[]string{".ini", ".cfg", ".conf", ".properties", ".env"}, textLimit, parseINI},
+	{[]string{".xml"}, textLimit, parseXML},
+	{codeExtensions, textLimit, parseCode},
 	{[]string{".srt", ".vtt"}, textLimit, parseSubtitles},
 	{[]string{".eml"}, mailLimit, parseMail},
+	{[]string{".mht", ".mhtml"}, mailLimit, parseWebArchive},
 	{[]string{".mbox"}, mailboxLimit, parseMailbox},
 	{[]string{".ics"}, textLimit, parseCalendar},
 	{[]string{".vcf"}, textLimit, parseContacts},
@@ -76,7 +83,7 @@ func parserOf(name string) (*parser, error) {
 }
 
 // formats names the formats that are read, for people.
-const formats = "text, Markdown, Org, RST, HTML, PDF, DOCX, ODT, RTF, EPUB, XLSX, ODS, CSV, PPTX, ODP, JSON, YAML, mail (.eml, .mbox), calendars (.ics), contacts (.vcf) and subtitles (.srt, .vtt)"
+const formats = "text, Markdown, Org, RST, AsciiDoc, LaTeX, HTML (also .mhtml), PDF, DOCX, ODT, RTF, EPUB, XLSX, ODS, CSV, PPTX, ODP, JSON, YAML, TOML, INI, XML, source code, mail (.eml, .mbox), calendars (.ics), contacts (.vcf) and subtitles (.srt, .vtt)"
 
 // ways says what to do with files of some types that are not read.
 var ways = map[string]string{

@@ -15,14 +15,11 @@ import (
 
 // parseRST reads reStructuredText. Its lines are those of Markdown in other signs, so they become Markdown.
 func parseRST(ctx context.Context, data []byte) (Document, error) {
-	text, err := decodeText(data)
-	if err == nil {
-		err = countLines(text)
-	}
+	lines, err := linesOf(data)
 	if err != nil {
 		return Document{}, err
 	}
-	r := rst{lines: substituted(splitLines(text), len(text))}
+	r := rst{lines: substituted(lines, len(data))}
 	for r.at < len(r.lines) {
 		if ctx.Err() != nil {
 			return Document{}, ctx.Err()

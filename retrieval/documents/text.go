@@ -18,10 +18,7 @@ func parseText(ctx context.Context, data []byte) (Document, error) {
 	if mailboxStart.Match(data[:min(len(data), 1024)]) {
 		return parseMailbox(ctx, data)
 	}
-	text, err := decodeText(data)
-	if err == nil {
-		err = countLines(text)
-	}
+	text, err := readText(data)
 	if err != nil {
 		return Document{}, err
 	}
@@ -243,6 +240,24 @@ func countLines(text string) error {
 		return fmt.Errorf("it has more than %d lines: divide it into several files", maxLines)
 	}
 	return nil
+}
+
+// readText returns the text of a file, in UTF-8.
+func readText(data []byte) (string, error) {
+	text, err := decodeText(data)
+	if err == nil {
+		err = countLines(text)
+	}
+	return text, err
+}
+
+// linesOf returns the lines of a file of text.
+func linesOf(data []byte) ([]string, error) {
+	text, err := readText(data)
+	if err != nil {
+		return nil, err
+	}
+	return splitLines(text), nil
 }
 
 // splitLines splits s at line ends of any kind. It leaves out marks of direction: chats as WhatsApp exports them have one before

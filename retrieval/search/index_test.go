@@ -228,6 +228,7 @@ func TestSkips(t *testing.T) {
 	put(".hidden.txt", "walnut")
 	put(".git/config.txt", "walnut")
 	put("node_modules/walnut/package.json", `{"name": "walnut"}`)
+	put("site-packages/walnut/walnut.py", "walnut = 1")
 	put("package-lock.json", `{"name": "walnut"}`)
 	put("large.txt", strings.Repeat("walnut ", 8<<20/7+1))
 	os.Symlink(filepath.Join(docs, "ok.txt"), filepath.Join(docs, "link.txt"))
@@ -237,7 +238,7 @@ func TestSkips(t *testing.T) {
 		"fake.pdf": "not a PDF", "damaged.pdf": "damaged PDF", "~$ok.docx": "office program",
 		"fake.docx": "not a .docx document", "old.doc": "save it as .docx or PDF", ".hidden.txt": "hidden", ".git": "hidden",
 		"large.txt": "too large", "link.txt": "symbolic link", "loop": "symbolic link",
-		"node_modules": "package manager", "package-lock.json": "package manager",
+		"node_modules": "package manager", "site-packages": "package manager", "package-lock.json": "package manager",
 	}
 	if name := "bad\xff.txt"; os.WriteFile(filepath.Join(docs, name), []byte("walnut"), 0o600) == nil { // not on every system
 		want[name] = "not UTF-8"

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -66,7 +67,8 @@ func within(path, dir, sep string) bool {
 // reaches reports whether a walk of dir visits path: it is dir or below it, and nothing between them is skipped.
 func reaches(dir, path, sep string) bool {
 	below := strings.TrimPrefix(path, strings.TrimSuffix(dir, sep))
-	return within(path, dir, sep) && !strings.Contains(below, sep+".") && !strings.Contains(below+sep, sep+packages+sep)
+	return within(path, dir, sep) && !strings.Contains(below, sep+".") &&
+		!slices.ContainsFunc(packages, func(folder string) bool { return strings.Contains(below+sep, sep+folder+sep) })
 }
 
 // pathSet is a set of files and folders, without separators at their ends.

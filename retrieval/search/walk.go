@@ -39,8 +39,8 @@ type visitor struct {
 }
 
 // walk visits the files of t in lexical order. It does not follow symbolic links, so it cannot loop or leave the folder. It
-// skips hidden files, what is to be left out, files of unknown types, and what a package manager writes: a folder with code has thousands of such files
-// in JSON and YAML, which say nothing that somebody asks.
+// skips hidden files, what is to be left out, files of unknown types, and what a package manager writes: a folder with code has
+// thousands of such files, which say nothing that somebody asks.
 func (t tree) walk(ctx context.Context, v visitor) error {
 	if !utf8.ValidString(t.start) {
 		return errors.New(notUTF8)
@@ -76,7 +76,7 @@ func (t tree) walk(ctx context.Context, v visitor) error {
 				return fs.SkipDir
 			}
 			return nil
-		case name != t.start && d.IsDir() && d.Name() == packages:
+		case name != t.start && d.IsDir() && slices.Contains(packages, d.Name()):
 			v.skip(source, Special, writtenByManager)
 			return fs.SkipDir
 		case d.IsDir():
@@ -121,10 +121,11 @@ func (t tree) leavesOut(name string, d fs.DirEntry, v visitor) bool {
 	return err != nil || line != ""
 }
 
-// packages is the folder in which a package manager keeps what a program needs; lockFiles say which versions these are.
-const packages = "node_modules"
-
-var lockFiles = []string{"package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml"}
+// packages are folders in which package managers keep what a program needs; lockFiles say which versions these are.
+var (
+	packages  = []string{"node_modules", "site-packages"}
+	lockFiles = []string{"package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml"}
+)
 
 const writtenByManager = "written by a package manager"
 

@@ -10,7 +10,7 @@ import (
 )
 
 type addCmd struct {
-	Paths []string `arg:"" optional:"" help:"Files or folders (text, Markdown, Org, RST, HTML, PDF, DOCX, ODT, RTF, EPUB, XLSX, ODS, CSV, PPTX, ODP, JSON, YAML, mail, calendars, contacts, subtitles). Default: update what is indexed." type:"path"`
+	Paths []string `arg:"" optional:"" help:"Files or folders (text, Markdown, Org, RST, AsciiDoc, LaTeX, HTML, PDF, DOCX, ODT, RTF, EPUB, XLSX, ODS, CSV, PPTX, ODP, JSON, YAML, TOML, INI, XML, source code, mail, calendars, contacts, subtitles). Default: update what is indexed." type:"path"`
 	PassageFlags
 	IndexFlag
 	ExcludeFlag

@@ -184,33 +184,46 @@ func (a *archive) scan(name string, h xmlHandler) error {
 		return err
 	}
 	defer r.Close()
+	err = ReadXML(r, func(t xml.Token) {
+		switch t := t.(type) {
+		case xml.StartElement:
+			h.start(t.Name.Local, t.Attr)
+		case xml.EndElement:
+			h.end(t.Name.Local)
+		case xml.CharData:
+			h.text(string(t))
+		}
+	})
+	if syntax := (*xml.SyntaxError)(nil); errors.As(err, &syntax) {
+		return damaged(name, errors.New(strings.ToValidUTF8(syntax.Error(), "\ufffd")))
+	}
+	return err
+}
+
+// ReadXML hands the tokens of XML to a function. It bounds the attributes of an element and how deep elements nest. Its error is an
+// *xml.SyntaxError if the XML is damaged. A token is valid until the function returns.
+func ReadXML(r io.Reader, handle func(xml.Token)) error {
 	d := xml.NewDecoder(&attributeCounter{r: r})
+	d.Entity = xml.HTMLEntity
 	d.CharsetReader = func(label string, in io.Reader) (io.Reader, error) {
 		decoded, err := charset.NewReaderLabel(label, in)
 		return &attributeCounter{r: decoded}, err
 	}
 	for depth := 0; ; {
 		t, err := d.Token()
-		var syntax *xml.SyntaxError
-		switch {
-		case err == io.EOF:
+		if err == io.EOF {
 			return nil
-		case errors.As(err, &syntax):
-			return damaged(name, errors.New(strings.ToValidUTF8(syntax.Error(), "\ufffd")))
-		case err != nil:
+		} else if err != nil {
 			return err
 		}
-		switch t := t.(type) {
+		switch t.(type) {
 		case xml.StartElement:
 			if depth++; depth > xmlDepth {
 				return errDeep
 			}
-			h.start(t.Name.Local, t.Attr)
 		case xml.EndElement:
 			depth--
-			h.end(t.Name.Local)
-		case xml.CharData:
-			h.text(string(t))
 		}
+		handle(t)
 	}
 }

@@ -1,0 +1,131 @@
+package documents
+
+import (
+	"strings"
+	"testing"
+)
+
+const tomlText = `# How the mill is run.
+
+title = "Mill" # of the house
+flow_rate = 4.5
+tags = ["water", 'wheel',
+  # new
+  "oak", ]
+note = """
+Two lines \
+  in one.
+And "more"."""
+"odd key".sub = true
+
+# where it listens
+[server]
+port = 4433
+# debug = true
+addr = { host = "mill.example", at = 2026-05-03 09:00:00 }
+
+[[guides]]
+name = "Ada"
+since = 2019
+[[guides]]
+name = "Bo"
+since = 2021
+path = 'C:\new'
+`
+
+const tomlShown = `title A
+p How the mill is run.
+l title: Mill – of the house
+l flow rate: 4.5
+l tags: water, wheel, oak (new)
+p note: Two lines in one.
+p And "more".
+# odd key
+l sub: yes
+# server
+p where it listens
+l port: 4433
+# addr
+l host: mill.example
+l at: 2026-05-03 09:00:00
+# guides
+h name | since | path
+r Ada | 2019 |
+r Bo | 2021 | C:\new`
+
+const iniText = `; Settings of the mill.
+
+[server]
+# where it listens
+port = 4433
+;debug = true
+path: C:\mill
+[remote "origin"]
+	url = https://mill.example/a=b
+	fetch = one
+	  two
+`
+
+const xmlSample = `<?xml version="1.0" encoding="iso-8859-1"?>
+<!-- a remark -->
+<mill xmlns="urn:mill" version="2">
+  <name>Old mill</name>
+  <openingHours><day>Mon</day><day>Tue</day></openingHours>
+  <fee currency="EUR">8</fee>
+  <about>It is <em>old</em>, &amp; stands by the river M` + "\xfc" + `hl.&nbsp;<![CDATA[<b>]]></about>
+  <guides><guide><name>Ada</name><since>2019</since></guide><guide><name>Bo</name><since>2021</since></guide></guides>
+  <empty/>
+</mill>`
+
+func TestSettings(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"a.toml", tomlText, tomlShown},
+		{"a.toml", strings.ReplaceAll(tomlText, "\n", "\r\n"), tomlShown},
+		{"a.ini", iniText, "title A\np Settings of the mill.\n# server\nl port: 4433 – where it listens\nl path: C:\\mill\n# remote origin\nl url: https://mill.example/a=b\np fetch: one\np two"},
+		{"prod.env", "# keys\nexport API_KEY=\"a b\"\nEMPTY=\nTOKEN=x=#1\n", "title Prod\nl API KEY: a b – keys\nl TOKEN: x=#1"},
+		{"a.properties", "mill.name = M\\u00fchle\\\n   am Fluss\n! remark\nport:80\n", "title A\nl mill.name: Mühle am Fluss\nl port: 80 – remark"},
+		{"a.cfg", "[metadata]\nname = mill\nclassifiers =\n    old\n    oak\n[flags]\nquiet\n", "title A\n# metadata\nl name: mill\np classifiers: old\np oak\n# flags\nl quiet"},
+		{"nginx.conf", "server {\n    listen 80;\n    root /srv;\n}\n", "title Nginx\nc server {\nc     listen 80;\nc     root /srv;\nc }"},
+		{"a.xml", xmlSample, "title A\nl version: 2\nl name: Old mill\nl opening hours: Mon, Tue\nl fee: 8 (currency: EUR)\nl about: It is old, & stands by the river Mühl. <b>\n# guides\nh name | since\nr Ada | 2019\nr Bo | 2021"},
+		{"a.xml", "<r><h>One</h><p>a</p><p>b</p><h>Two</h><p>c <s><q>d</q></s></p></r>", "title A\nl h: One\nl p: a, b\nl h: Two\np p: c\np d"},
+		{"run.sh", "#!/bin/sh\nif x; then\n\n\tstart --now # go\nfi\n", "title Run\nc #!/bin/sh\nc if x; then\nc     start --now # go\nc fi"},
+	} {
+		doc, err := Parse(t.Context(), c.name, []byte(c.text))
+		if got := show(doc); got != c.want || err != nil {
+			t.Errorf("%s %q:\n%s (%v)\nwant\n%s", c.name, c.text, got, err, c.want)
+		}
+	}
+	deep := strings.Repeat("<a>", valueDepth+2) + strings.Repeat("</a>", valueDepth+2)
+	for _, c := range []struct{ name, text, want string }{
+		{"a.toml", "a = 1\nb = \n", "damaged TOML (line 2: a value was expected)"}, {"a.toml", "a = 1\na = 2\n", "a name has two values"}, {"a.toml", "a = 1\n[a.b]\n", "a name has two values"},
+		{"a.toml", "a = [1\n", "has no end"}, {"a.toml", "a = \"x\n", "has no end"}, {"a.toml", "a = 1 2\nb", "has no value"}, {"a.toml", `a = "1" 2`, "more behind a value"}, {"a.toml", "[a\n", "has no end"},
+		{"a.toml", "a = " + strings.Repeat("[", valueDepth+2), "within each other"}, {"a.toml", strings.Repeat("a.", valueDepth+2) + "a = 1", "within each other"}, {"a.toml", "", "no text in it"},
+		{"a.xml", "<a><b></a>", "damaged XML (line 1"}, {"a.xml", deep, "within each other"}, {"a.xml", "<a/>", "no text in it"},
+		{"a.xml", "<a>" + strings.Repeat("<b/>", valueCount) + "</a>", "values: divide it"}, {"a.go", "\x00", "binary"},
+	} {
+		if _, err := Parse(t.Context(), c.name, []byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %.40q: %v, want %q", c.name, c.text, err, c.want)
+		}
+	}
+}
+
+func FuzzTOML(f *testing.F) {
+	for _, s := range []string{tomlText, "a.b.c=[[{d=1},\n'']]", "[[a]]\n[a.b]\n[[a.c]]\nd='''e''''", "a=\"\\u00fc\\\n  b\"", "[a]#b\nc={d.e=[]"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { check(t, "a.toml", data) })
+}
+
+func FuzzINI(f *testing.F) {
+	for _, s := range []string{iniText, "a=b\\\nc\n  d\n[e]\nf", "export A='b'\n#c\n\n!d:e\\u00fc", "a {\nb;\n}"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { check(t, "a.ini", data) })
+}
+
+func FuzzXML(f *testing.F) {
+	for _, s := range []string{xmlSample, "<a>b<c>d<e/></c>f</a>", "<a b='c'><d/><d e='f'>g</d></a>", "\xff\xfe<\x00a\x00/\x00>\x00"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { check(t, "a.xml", data) })
+}

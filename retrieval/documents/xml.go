@@ -1,0 +1,176 @@
+package documents
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tandem/internal/lazyregexp"
+	"tandem/retrieval/documents/office"
+)
+
+// parseXML reads XML of any kind as data: an element that holds only text is a name with its value, one that holds text between
+// elements is a text, and others are objects of their attributes and elements.
+func parseXML(ctx context.Context, data []byte) (Document, error) {
+	text, err := xmlText(data)
+	if err != nil {
+		return Document{}, err
+	}
+	r := xmlReader{open: []*xmlNode{{}}}
+	err = office.ReadXML(contextReader{ctx, strings.NewReader(text)}, r.token)
+	switch {
+	case ctx.Err() != nil:
+		return Document{}, ctx.Err()
+	case r.err != nil:
+		return Document{}, r.err
+	case errors.As(err, new(*xml.SyntaxError)):
+		return Document{}, fmt.Errorf("damaged XML (%s)", strings.ToValidUTF8(strings.TrimPrefix(err.Error(), "XML syntax error on "), "\ufffd"))
+	case err != nil:
+		return Document{}, err
+	}
+	top := r.open[0].value()
+	if top.kind == object && len(top.parts) == 1 { // the name of the outermost element says what the file is, not what it says
+		top = top.parts[0]
+	}
+	return valueDocument(ctx, top)
+}
+
+// xmlDeclaration matches what XML begins with. It may name the encoding.
+var xmlDeclaration = lazyregexp.New(`^\s*<\?xml(?:[^>]*encoding\s*=\s*["']([^"'>]{1,40})["'])?[^>]*\?>`)
+
+// xmlText returns XML in UTF-8, without its declaration.
+func xmlText(data []byte) (string, error) {
+	if m := xmlDeclaration.FindStringSubmatch(string(data[:min(len(data), 1024)])); m != nil && m[1] != "" {
+		text := decodeAs(data, m[1])
+		return text[len(xmlDeclaration.FindString(text)):], nil
+	}
+	text, err := decodeText(data)
+	return text[len(xmlDeclaration.FindString(text)):], err
+}
+
+// xmlReader makes a tree of elements within bounds.
+type xmlReader struct {
+	open  []*xmlNode // within each other
+	count int
+	err   error
+}
+
+// xmlNode is an element or, without a name, a text.
+type xmlNode struct {
+	name  string
+	text  string
+	attrs []xml.Attr
+	parts []*xmlNode
+}
+
+// token reads a token.
+func (r *xmlReader) token(t xml.Token) {
+	around := r.open[len(r.open)-1]
+	if r.err != nil {
+		return
+	}
+	switch t := t.(type) {
+	case xml.StartElement:
+		n := &xmlNode{name: plainName(t.Name.Local), attrs: slices.DeleteFunc(t.Attr, saysNothing)}
+		r.count += len(n.attrs)
+		r.open = append(r.open, n)
+		r.add(around, n)
+		if len(r.open) > valueDepth {
+			r.err = errDeepValues
+		}
+	case xml.EndElement:
+		r.open = r.open[:len(r.open)-1]
+	case xml.CharData:
+		r.add(around, &xmlNode{text: string(t)})
+	}
+}
+
+// add adds a node to the one around it.
+func (r *xmlReader) add(around, n *xmlNode) {
+	if r.count++; r.count > valueCount {
+		r.err = errManyValues
+		return
+	}
+	around.parts = append(around.parts, n)
+}
+
+// saysNothing reports whether an attribute is for programs, or empty.
+func saysNothing(a xml.Attr) bool {
+	return a.Name.Space == "xmlns" || a.Name.Local == "xmlns" || strings.HasSuffix(a.Name.Space, "XMLSchema-instance") || strings.TrimSpace(a.Value) == ""
+}
+
+// value returns the value of an element. Elements of the same name after each other are a list.
+func (n *xmlNode) value() *value {
+	elements, said := 0, false
+	for _, part := range n.parts {
+		if part.name != "" {
+			elements++
+		} else {
+			said = said || strings.TrimSpace(part.text) != ""
+		}
+	}
+	if elements == 0 || said {
+		return &value{text: n.words()}
+	}
+	v := &value{kind: object}
+	for _, a := range n.attrs {
+		v.names, v.parts = append(v.names, plainName(a.Name.Local)), append(v.parts, &value{text: a.Value})
+	}
+	own := len(v.parts)
+	run := 0 // elements of the last name so far
+	for _, part := range n.parts {
+		last := len(v.parts) - 1
+		switch {
+		case part.name == "":
+			continue
+		case run == 0 || v.names[last] != part.name:
+			run = 1
+			v.names, v.parts = append(v.names, part.name), append(v.parts, part.value())
+			continue
+		case run == 1:
+			v.parts[last] = &value{kind: list, parts: []*value{v.parts[last]}}
+		}
+		run++
+		v.parts[last].parts = append(v.parts[last].parts, part.value())
+	}
+	if own == 0 && len(v.parts) == 1 && run > 1 {
+		return v.parts[0]
+	}
+	return v
+}
+
+// words returns the text of an element, with its attributes behind it.
+func (n *xmlNode) words() string {
+	var b strings.Builder
+	n.write(&b)
+	text := strings.TrimSpace(b.String())
+	var about []string
+	for _, a := range n.attrs {
+		about = append(about, plainName(a.Name.Local)+": "+a.Value)
+	}
+	switch {
+	case len(about) == 0:
+		return text
+	case text == "":
+		return strings.Join(about, ", ")
+	}
+	return text + " (" + strings.Join(about, ", ") + ")"
+}
+
+// write writes the text of an element and of those within it. An element that holds others stands in lines of its own.
+func (n *xmlNode) write(b *strings.Builder) {
+	b.WriteString(lineEnds.Replace(n.text))
+	for _, part := range n.parts {
+		apart := slices.ContainsFunc(part.parts, func(p *xmlNode) bool { return p.name != "" })
+		if apart {
+			b.WriteByte('\n')
+		}
+		part.write(b)
+		if apart {
+			b.WriteByte('\n')
+		}
+	}
+}

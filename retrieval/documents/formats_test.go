@@ -231,6 +231,7 @@ l Tip: Come early.`
 func TestMarkup(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{"a.org": {orgText, orgShown}, "a.rst": {rstText, rstShown},
 		"b.org": {"* Monday\nRain.\n* Tuesday\nSun.\n", "title B\n# Monday\np Rain.\n# Tuesday\np Sun."},
+		"d.org": {"- oak\n  boards\n  - new ones \\\\\n    from Bo\n  for the wheel\n- nails\nThe shed is full.\n", "title D\nl - oak boards\nl - new ones from Bo\np for the wheel\nl - nails\np The shed is full."},
 		"c.org": {"# only a remark\n", "title C"},
 		"b.rst": {"Monday\n======\nRain.\n\nTuesday\n=======\nSun.\n", "title B\n# Monday\np Rain.\n# Tuesday\np Sun."},
 	} {

@@ -41,7 +41,8 @@ type org struct {
 	ends   string // the line that ends the block, in lower case
 	drawer string // the drawer that is open, in upper case
 	fixed  bool   // lines of fixed width are being written as code
-	listed bool   // below an item of a list
+	listed bool   // below an item of a list,
+	indent int    // which is indented as much
 	table  bool   // the last line was one of a table
 }
 
@@ -225,20 +226,23 @@ func (o *org) plan(line string) {
 // text adds a line of a paragraph or of a list. Some programs indent all text below a heading: that is no code.
 func (o *org) text(line, trimmed string) {
 	indented := line != strings.TrimLeft(line, " \t")
+	trimmed, broken := strings.CutSuffix(trimmed, `\\`)
 	switch item := textline.IsItem(trimmed) && (trimmed[0] != '*' || indented); {
 	case trimmed == "":
 		o.add("")
 		return
 	case item:
-		o.listed = true
-		line = orgTerm.ReplaceAllString(line, "$1: ")
-		o.add(orgInline(strings.TrimSpace(line)))
-	case o.listed && indented:
+		o.listed, o.indent = true, indentation(line)
+		o.add(orgInline(orgTerm.ReplaceAllString(trimmed, "$1: ")))
+	case o.listed && indentation(line) > o.indent:
 		o.add("  " + orgInline(trimmed))
 	default:
+		if o.listed { // the list, or at least the item, has ended
+			o.add("")
+		}
 		o.listed = false
-		o.add(orgInline(strings.TrimSuffix(trimmed, `\\`)))
-		if strings.HasSuffix(trimmed, `\\`) {
+		o.add(orgInline(trimmed))
+		if broken {
 			o.add("")
 		}
 	}

@@ -111,6 +111,8 @@ func TestParsersAreLinear(t *testing.T) {
 		"a long cell, AsciiDoc":  {"a.adoc", func() []byte { return []byte("|===\n|a\n" + many("b\n", 1<<20-3)) }},
 		"names, AsciiDoc":        {"a.adoc", func() []byte { return []byte(":a: " + many("b", 1<<12) + "\n\n" + many("{a}", 1<<20)) }},
 		"headings, AsciiDoc":     {"a.adoc", func() []byte { return []byte(many("= a\n", 1<<17)) }},
+		"emphasis, Markdown":     {"a.md", func() []byte { return []byte(many("*a _b ==c **d", 1<<18) + many("* _ == ** a*", 1<<18)) }},
+		"comments, Markdown":     {"a.md", func() []byte { return []byte(many("%%a\n", 1<<18) + many(" %%", 1<<18) + "b") }},
 		"meanings below an item": {"a.md", func() []byte { return []byte("- item\n" + many(": a\n", 1<<18)) }},
 		"a long key before a list": {"a.md", func() []byte {
 			return []byte("---\n" + many("k", 1<<20) + ":\n" + many("- a\n", 1<<17) + "---\nText.\n")

@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"cmp"
 	"context"
 	"html"
 	"slices"
@@ -31,22 +32,31 @@ func markdownDocument(ctx context.Context, lines []string, titled bool) Document
 	m := markdown{untitled: !titled}
 	m.lines = withoutDefinitions(m.frontMatter(ctx, lines))
 	m.width, m.coded = wrapWidth(proseOf(m.lines), nil), codeLines(m.lines)
+	for i, line := range m.lines {
+		if strings.HasSuffix(strings.TrimSpace(line), "%%") {
+			m.lastEnd = i
+		}
+	}
 	for i := 0; i < len(m.lines) && ctx.Err() == nil; {
+		if !strings.HasPrefix(strings.TrimSpace(m.lines[i]), ">") {
+			m.endCallout()
+		}
 		if line := strings.TrimSpace(m.lines[i]); line != "" && !isIndented(m.lines[i]) {
 			m.listed = textline.IsItem(line)
 		}
 		n, next := 0, ""
-		if m.fence == "" && !m.comment {
+		if m.fence == "" && m.comment == "" {
 			n = m.block(i)
 			next = strings.Join(m.lines[i+1:min(i+2, len(m.lines))], "")
 		}
 		if n == 0 {
-			m.line(m.lines[i], next)
+			m.line(m.beginComment(i), next)
 			n = 1
 		}
 		i += n
 	}
 	m.end()
+	m.endCallout()
 	m.endCode()
 	m.doc.DemoteTitle(false)
 	m.doc.Blocks = append(m.front, m.doc.Blocks...)
@@ -227,9 +237,11 @@ type markdown struct {
 	para    []string
 	item    bool     // para is a list item
 	fence   string   // the marker that closes a code block, "" outside
+	quoted  bool     // the block of code is within a quotation
 	code    []string // the lines of the block so far
 	listed  bool     // the last line that was not indented is a list item
-	comment bool     // inside <!-- -->
+	comment string   // the mark that ends the comment, "" outside
+	lastEnd int      // the last line that may end a comment between %%
 	callout string   // what the next paragraph is: "Note: "
 	width   int      // at which a program wrapped the text; 0 if none did
 	front   []Block  // the front matter without the title
@@ -331,6 +343,9 @@ func (m *markdown) frontLines(lines []string, sign string) bool {
 // line reads a line, given the one below it.
 func (m *markdown) line(line, next string) {
 	if m.fence != "" {
+		if inner, quoted := strings.CutPrefix(strings.TrimSpace(line), ">"); quoted && m.quoted {
+			line = strings.TrimPrefix(inner, " ")
+		}
 		if m.fence = fenceAfter(m.fence, line); m.fence != "" {
 			m.code = append(m.code, line) // code stays: a question may ask for just that
 		} else {
@@ -338,28 +353,35 @@ func (m *markdown) line(line, next string) {
 		}
 		return
 	}
-	trimmed := m.uncomment(strings.TrimSpace(line))
+	trimmed := blockName.ReplaceAllString(m.uncomment(strings.TrimSpace(line)), "")
+	quoted := strings.HasPrefix(trimmed, ">")
 	for strings.HasPrefix(trimmed, ">") {
 		trimmed = strings.TrimSpace(trimmed[1:])
 	}
 	if fence := codeFence(trimmed); fence != "" {
 		m.end()
-		m.fence = fence
+		m.endCallout()
+		m.fence, m.quoted = fence, quoted
 		return
 	}
-	if kind := callout.FindStringSubmatch(trimmed); kind != nil {
+	if kind := callout.FindStringSubmatch(trimmed); kind != nil && quoted {
 		m.end()
-		m.callout = english.Capitalise(strings.ToLower(kind[1])) + ": "
+		m.endCallout()
+		m.callout = cmp.Or(strings.TrimSuffix(kind[2], ":"), english.Capitalise(strings.ToLower(strings.ReplaceAll(kind[1], "-", " "))))
 		return
 	}
-	if level, text := atxHeading(trimmed); level > 0 {
+	level, text := atxHeading(trimmed)
+	item, isItem := english.CutMarker(trimmed)
+	if level > 0 || isItem {
+		m.endCallout()
+	}
+	if level > 0 {
 		m.heading(level, text)
 		return
 	}
-	item, isItem := english.CutMarker(trimmed)
-	if m.callout != "" && trimmed != "" && !isItem {
+	if m.callout != "" && trimmed != "" {
 		m.end()
-		m.para, m.callout = append(m.para, m.callout+trimmed), ""
+		m.para, m.callout = append(m.para, m.callout+": "+trimmed), ""
 		return
 	}
 	switch under := strings.TrimSpace(next); {
@@ -383,8 +405,19 @@ func (m *markdown) line(line, next string) {
 	}
 }
 
-// callout matches the first line of a quotation that is a note to the reader.
-var callout = lazyregexp.New(`^\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION|note|tip|important|warning|caution|info)\][+-]?$`)
+// callout matches the first line of a quotation that is a note to the reader: its kind, and perhaps its title.
+var callout = lazyregexp.New(`^\[!([\pL][\pL\d-]{0,30})(?:\|[^\]]*)?\][+-]?(?:\s+(\S.*))?$`)
+
+// endCallout adds the title of a note that no paragraph follows.
+func (m *markdown) endCallout() {
+	if m.callout != "" {
+		m.doc.Add(Paragraph, plain(m.callout))
+		m.callout = ""
+	}
+}
+
+// blockName matches the name that Obsidian gives to a paragraph or an item, at its end.
+var blockName = lazyregexp.New(`(?:^|\s)\^(?:[\dA-Za-z-]+[A-Za-z][\dA-Za-z-]*|[A-Za-z][\dA-Za-z-]+)$`)
 
 // beginItem begins an item of a list, given its line and its text. Numbers stay, and bullets become "-".
 func (m *markdown) beginItem(trimmed, text string) {
@@ -425,23 +458,33 @@ func (m *markdown) goesOn(line string) bool {
 	return unicode.IsLower(r) && !strings.ContainsAny(last[len(last)-1:], ".!?:") && (open || utf8.RuneCountInString(last) >= minWidth)
 }
 
-// uncomment drops text between <!-- and -->, which may be lines apart.
+// beginComment returns line i, without the %% that begins a comment of several lines.
+func (m *markdown) beginComment(i int) string {
+	rest, marked := strings.CutPrefix(strings.TrimSpace(m.lines[i]), "%%")
+	if !marked || m.fence != "" || m.comment != "" || i >= m.lastEnd || strings.Contains(rest, "%%") {
+		return m.lines[i]
+	}
+	m.comment = "%%"
+	return rest
+}
+
+// uncomment drops comments, which may go on in further lines.
 func (m *markdown) uncomment(s string) string {
 	var b strings.Builder
 	for {
-		if m.comment {
-			_, after, ok := strings.Cut(s, "-->")
+		if m.comment != "" {
+			_, after, ok := strings.Cut(s, m.comment)
 			if !ok {
 				return strings.TrimSpace(b.String())
 			}
-			s, m.comment = after, false
+			s, m.comment = after, ""
 		}
 		before, after, ok := strings.Cut(s, "<!--")
 		b.WriteString(before)
 		if !ok {
 			return strings.TrimSpace(b.String())
 		}
-		s, m.comment = after, true
+		s, m.comment = after, "-->"
 	}
 }
 
@@ -576,7 +619,7 @@ func plain(s string) string {
 func unmark(s string) (text string, searched int) {
 	var b strings.Builder
 	m := marks{s: s, ticks: lastTicks(s)}
-	lone := strings.Count(s, "*") == 1
+	var e emphasis
 	for i := 0; i < len(s); {
 		switch c := s[i]; {
 		case c == '\\' && i+1 < len(s) && strings.IndexByte("\\`*_{}[]()#+-.!~|<>$", s[i+1]) >= 0:
@@ -594,6 +637,13 @@ func unmark(s string) (text string, searched int) {
 			}
 		case c == '!' && strings.HasPrefix(s[i:], "!["):
 			i++
+		case c == '%' && strings.HasPrefix(s[i:], "%%"):
+			if end := m.hidden(i); end > 0 {
+				i = end
+			} else {
+				b.WriteString("%%")
+				i += 2
+			}
 		case c == '[':
 			if end := m.badge(i); end > 0 {
 				i = end
@@ -606,24 +656,17 @@ func unmark(s string) (text string, searched int) {
 			}
 		case c == '<':
 			i = m.tag(&b, i)
-		case c == '*':
-			// emphasis touches a word and has a second mark: "3 * 4" and "*4711#" keep their asterisks
-			if (i == 0 || s[i-1] == ' ') && (i+1 == len(s) || s[i+1] == ' ') || lone {
-				b.WriteByte(c)
-			}
-			i++
-		case c == '_' && (i == 0 || !isWordByte(s[i-1]) || i+1 == len(s) || !isWordByte(s[i+1])):
-			i++ // inside a word an underscore is part of a name
+		case c == '*', c == '_', c == '=':
+			n := len(s[i:]) - len(strings.TrimLeft(s[i:], s[i:i+1]))
+			e.mark(s, i, n, b.Len())
+			b.WriteString(s[i : i+n])
+			i += n
 		default:
 			b.WriteByte(c)
 			i++
 		}
 	}
-	return html.UnescapeString(b.String()), m.searched
-}
-
-func isWordByte(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+	return html.UnescapeString(e.without(b.String())), m.searched
 }
 
 // marks finds closing marks in a text. It remembers the last result for each mark and searches again only after it.
@@ -687,17 +730,37 @@ func (m *marks) link(at int) (text string, end int) {
 	if strings.HasPrefix(m.s[at:], "[[") {
 		if end := m.next("]]", at+2); end < len(m.s) {
 			inner := m.s[at+2 : end]
-			if _, shown, ok := strings.Cut(inner, "|"); ok {
-				inner = shown
-			}
-			return inner, end + 2
+			return shownName(inner), end + 2
 		}
 	}
 	closed := m.next("]", at)
 	if end = m.target("target", closed); end == 0 {
 		return "", 0
 	}
-	return strings.NewReplacer("*", "", "`", "").Replace(m.s[at+1 : closed]), end
+	return plain(m.s[at+1 : closed]), end
+}
+
+// shownName returns what is shown of the link "[[inner]]": what stands behind its bar, unless that is an image's size, or the page
+// and the heading to which it leads.
+func shownName(inner string) string {
+	page, shown, _ := strings.Cut(inner, "|")
+	if strings.Trim(shown, "0123456789x ") != "" {
+		return shown
+	}
+	page, _, _ = strings.Cut(page, "#^")
+	return strings.ReplaceAll(strings.TrimPrefix(page, "#"), "#", ", ")
+}
+
+// hidden returns the offset after the comment "%%…%%" at an offset; 0 if there is none.
+func (m *marks) hidden(at int) int {
+	end := m.next("%%", at+2)
+	if end == len(m.s) || end == at+2 || at > 0 && m.s[at-1] != ' ' {
+		return 0
+	}
+	if r, _ := utf8.DecodeRuneInString(m.s[end+2:]); isWord(r) {
+		return 0
+	}
+	return end + 2
 }
 
 // target returns the offset after the "(target)" or "[ref]" behind a "]" at an offset; 0 if there is none. use is as in nextAs.

@@ -37,7 +37,10 @@ func TestTicksAreSearchedForOnce(t *testing.T) {
 
 // An asterisk without another one is no emphasis.
 func TestLoneAsterisk(t *testing.T) {
-	for text, want := range map[string]string{"The PIN is *4711#.": "The PIN is *4711#.", "an *old* key": "an old key", "3 * 4 and *5*": "3 * 4 and 5"} {
+	for text, want := range map[string]string{"The PIN is *4711#.": "The PIN is *4711#.", "an *old* key": "an old key", "3 * 4 and *5*": "3 * 4 and 5",
+		"Lehrer*innen, Schüler*innen": "Lehrer*innen, Schüler*innen", "2*3 and a*b": "2*3 and a*b", "f(*args, **kwargs)": "f(*args, **kwargs)", "*.txt or *.md": "*.txt or *.md",
+		"_private and own_": "private and own", "_x, y": "_x, y", "a_ b": "a_ b", "see __init__ and snake_case": "see init and snake_case", "***both*** **a *b* c**": "both a b c", "**a* b": "*a b",
+		"[*old* a*b](x) `*c*`": "old a*b *c*", "这是*强调*的": "这是强调的", "5 * *a": "5 * *a", "(*a*)": "(a)"} {
 		if got := plain(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
@@ -133,6 +136,26 @@ func TestFrontMatter(t *testing.T) {
 		doc, err := Parse(t.Context(), "a.md", []byte(text))
 		if got := show(doc); got != want || err != nil {
 			t.Errorf("%s (%v)\nwant\n%s", got, err, want)
+		}
+	}
+}
+
+// Obsidian marks what is highlighted, comments, notes, names of paragraphs, and files that are shown within others.
+func TestObsidian(t *testing.T) {
+	for text, want := range map[string]string{
+		"The ==key== is old, a == b, x==1 and y==2.\n":                               "p The key is old, a == b, x==1 and y==2.",
+		"One %%gone%% two, 50%% of %%d and %%s.\n":                                   "p One two, 50%% of %%d and %%s.",
+		"One.\n\n%%\ngone\n\n# gone\n%%\nTwo.\n\n%% three\n":                         "p One.\np Two.\np %% three",
+		"![[plan.png|300]] ![[Barn#Door]] [[Mill#^a1b2c3]] [[#Wheel]] [[Page|it]]\n": "p plan.png Barn, Door Mill Wheel it",
+		"> [!warning]- Wet floor\n> It is slippery.\n\nDry.\n":                       "p Wet floor: It is slippery.\np Dry.",
+		"> [!tip]\n> - one\n\nNext.\n":                                               "p Tip\nl - one\np Next.",
+		"> [!my-note|wide] Only a title\n\n| a | b |\n|---|---|\n| 1 | 2 |\n":        "p Only a title\nh a | b\nr 1 | 2",
+		"> [!NOTE] Code\n> ```\n> x\n> ```\n":                                        "p Code\nc x",
+		"The key is blue. ^37066d\n\n- one ^first-item\n- 2 ^ 3\n\n^tbl-1\n":         "p The key is blue.\nl - one\nl - 2 ^ 3",
+	} {
+		doc, err := Parse(t.Context(), "a.md", []byte(text))
+		if got := show(doc); got != "title A\n"+want || err != nil {
+			t.Errorf("%q:\n%s (%v)\nwant\n%s", text, got, err, want)
 		}
 	}
 }

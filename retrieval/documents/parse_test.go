@@ -141,7 +141,7 @@ func FuzzText(f *testing.F) {
 }
 
 func FuzzMarkdown(f *testing.F) {
-	for _, s := range []string{"# T\n\n*a* [b](c) `d`", "---\ntitle: x\n---\n", "|a|b|\n|-|-|", "```\nx", "<!-- a\n--> <b", "[[a|b]] ![x](y) \\*", "a\n==\n- x\n  - y", "[[[[[x](", "<a<a<a", "[x][[x][y]", "`a``b`c"} {
+	for _, s := range []string{"# T\n\n*a* [b](c) `d`", "---\ntitle: x\n---\n", "|a|b|\n|-|-|", "```\nx", "<!-- a\n--> <b", "[[a|b]] ![x](y) \\*", "a\n==\n- x\n  - y", "[[[[[x](", "<a<a<a", "[x][[x][y]", "`a``b`c", "**a _b* c_ ==d==* e", "%%a\nb %%c%%\n> [!a] b\n^c-d\n![[e#f|3]]"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { check(t, "a.md", data) })

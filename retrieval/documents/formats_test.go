@@ -306,13 +306,30 @@ p text: Two lines
 p of text.
 l debug: no`
 
+const slackText = `[
+  {"type": "message", "user": "U01ABCDEF", "text": "Who has the key, <@U02ABCDEF>? See <https://mill.example|the plan> &amp; <https://b.example>.", "ts": "1709290800.000100", "user_profile": {"real_name": "Ada Lund", "display_name": "ada"}},
+  {"type": "message", "user": "U02ABCDEF", "text": "I have it.\nIt is blue.", "ts": "1709290860.000200", "user_profile": {"real_name": "Bo"}},
+  {"type": "message", "user": "U01ABCDEF", "text": "Thanks.", "ts": "1709380860.000200"},
+  {"type": "message", "subtype": "bot_message", "username": "clock", "text": "", "ts": "1709380861.000200"}]`
+
+const telegramText = `{"name": "Mill", "type": "private_group", "id": 7, "messages": [
+  {"id": 1, "type": "service", "date": "2024-03-01T10:00:00", "actor": "Ada", "action": "create_group", "text": ""},
+  {"id": 2, "type": "message", "date": "2024-03-01T10:20:30", "date_unixtime": "1709284830", "from": "Ada", "text": ["See ", {"type": "link", "text": "https://mill.example"}, " now."]},
+  {"id": 3, "type": "message", "date": "2024-03-02T08:00:00", "from": "Bo", "text": "Good."}]}`
+
+const telegramShown = "# Friday, 1 March 2024\nl Ada: See https://mill.example now.\n# Saturday, 2 March 2024\nl Bo: Good."
+
 func TestValues(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"a.json":  {jsonText, jsonShown + "\nl - 2\nl - 3\nl - 4\nl - 5\nl - 6\nl - 7\nl - 8\nl - 9\nl - 10\nl - 11\nl - 12\nl - 13"},
-		"a.jsonl": {"{\"day\":\"Mon\",\"rain\":2}\n{\"day\":\"Tue\",\"rain\":0}\n", "title A\nh day | rain\nr Mon | 2\nr Tue | 0"},
-		"a.yaml":  {yamlText, yamlShown},
-		"c.yaml":  {"a: !!bool ''\nb: !!bool y\nc: True\n? {d: e}\n: f\n", "title C\nl b: y\nl c: yes\nl f"},
-		"b.yaml":  {"a: 1\n---\nb: 2\n", "title B\nl - a: 1\nl - b: 2"},
+		"a.json":      {jsonText, jsonShown + "\nl - 2\nl - 3\nl - 4\nl - 5\nl - 6\nl - 7\nl - 8\nl - 9\nl - 10\nl - 11\nl - 12\nl - 13"},
+		"a.jsonl":     {"{\"day\":\"Mon\",\"rain\":2}\n{\"day\":\"Tue\",\"rain\":0}\n", "title A\nh day | rain\nr Mon | 2\nr Tue | 0"},
+		"chat.json":   {slackText, "title Chat\n# Friday, 1 March 2024\nl Ada Lund: Who has the key, @Bo? See the plan & https://b.example.\np Bo: I have it.\np It is blue.\n# Saturday, 2 March 2024\nl Ada Lund: Thanks."},
+		"result.json": {telegramText, "title Mill\n" + telegramShown},
+		"all.json":    {`{"about": "x", "chats": {"list": [{"name": "Empty", "messages": []}, ` + telegramText + `]}}`, "title All\n# Mill\n" + telegramShown},
+		"none.json":   {`{"name": "Mill", "messages": [{"date": "2024-03-01", "from": "Ada", "text": "a"}]}`, "title None\nl name: Mill\n# messages\nl - date: 2024-03-01, from: Ada, text: a"},
+		"a.yaml":      {yamlText, yamlShown},
+		"c.yaml":      {"a: !!bool ''\nb: !!bool y\nc: True\n? {d: e}\n: f\n", "title C\nl b: y\nl c: yes\nl f"},
+		"b.yaml":      {"a: 1\n---\nb: 2\n", "title B\nl - a: 1\nl - b: 2"},
 	} {
 		doc, err := Parse(t.Context(), name, []byte(c.text))
 		if got := show(doc); got != c.want || err != nil {
@@ -356,7 +373,7 @@ func FuzzRST(f *testing.F) {
 }
 
 func FuzzJSON(f *testing.F) {
-	for _, s := range []string{jsonText, `[[[{"a":[{"b":1,"c":{}},{"b":2}]}]]]`, `{"a":{"b":{"c":{"d":{"e":{"f":{"g":{"h":[1]}}}}}}}}`, "1 2\n[3"} {
+	for _, s := range []string{jsonText, slackText, telegramText, `[[[{"a":[{"b":1,"c":{}},{"b":2}]}]]]`, `{"a":{"b":{"c":{"d":{"e":{"f":{"g":{"h":[1]}}}}}}}}`, "1 2\n[3"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { check(t, "a.json", data) })

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// parseJSON reads data in JSON, of which a file may have several values, such as one in each line.
+// parseJSON reads data in JSON, of which a file may have several values, such as one in each line. Chats are read as such.
 func parseJSON(ctx context.Context, data []byte) (Document, error) {
 	text, err := decodeText(data)
 	if err != nil {
@@ -30,6 +30,9 @@ func parseJSON(ctx context.Context, data []byte) (Document, error) {
 	}
 	if len(all.parts) == 1 {
 		all = all.parts[0]
+	}
+	if doc, ok := chatDocument(ctx, all); ok {
+		return doc, ctx.Err()
 	}
 	return valueDocument(ctx, all)
 }

@@ -11,6 +11,8 @@ import (
 	"net/mail"
 	"net/textproto"
 	"strings"
+
+	"tandem/retrieval/internal/blocks"
 )
 
 // parseWebArchive reads a page that a browser saved with all that it shows, as a message of several parts: the first in HTML is the
@@ -26,7 +28,7 @@ func parseWebArchive(ctx context.Context, data []byte) (Document, error) {
 		return Document{}, err
 	}
 	if len(page) > 2*textLimit {
-		return Document{}, errManyElements
+		return Document{}, blocks.ErrMuchText
 	}
 	doc, err := htmlDocument(ctx, page)
 	doc.Title = cmp.Or(doc.Title, headerText(msg.Header, "Subject"))

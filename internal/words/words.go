@@ -10,12 +10,47 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Content returns the words of text in lower case, without function words.
+// Content returns the words of text in lower case, without function words. Names such as "opening_hours" and "openingHours" are
+// several words.
 func Content(text string) []string {
-	all := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+	all := strings.FieldsFunc(strings.ToLower(Divided(text)), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	})
 	return slices.DeleteFunc(all, Function)
+}
+
+// Divided returns text with names such as "openingHours" as words: "opening hours". A name that begins with a capital or with one
+// small letter before a capital, as "GitHub", "eBay" and "iPhone" do, stays whole.
+func Divided(text string) string {
+	var b strings.Builder
+	from, small := 0, 0 // small letters of the word so far; negative if it is no such name
+	for i, r := range text {
+		switch {
+		case unicode.IsLower(r):
+			if small >= 0 {
+				small++
+			}
+		case small > 1 && unicode.IsUpper(r) && beginsSmall(text[i+utf8.RuneLen(r):]):
+			b.WriteString(text[from:i])
+			b.WriteByte(' ')
+			b.WriteRune(unicode.ToLower(r))
+			from = i + utf8.RuneLen(r)
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			small = -1
+		default:
+			small = 0
+		}
+	}
+	if from == 0 {
+		return text
+	}
+	return b.String() + text[from:]
+}
+
+// beginsSmall reports whether a text begins with a small letter.
+func beginsSmall(text string) bool {
+	r, _ := utf8.DecodeRuneInString(text)
+	return unicode.IsLower(r)
 }
 
 // Function reports whether a word in lower case is a function word, one that says little about what a text is about.

@@ -10,6 +10,10 @@ func TestContent(t *testing.T) {
 	if want := []string{"jürgen", "2nd", "museum", "open", "key"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	got = Content("is max_upload_size or departureTimeOfDay on GitHub, eBay, macOS, an iPhone2Go or fooURL")
+	if want := []string{"max", "upload", "size", "departure", "time", "day", "github", "ebay", "macos", "iphone2go", "foourl"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
 	if got := Content("What is it?"); len(got) != 0 {
 		t.Errorf("got %q of function words alone", got)
 	}

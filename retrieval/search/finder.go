@@ -6,7 +6,6 @@ import (
 
 	"github.com/blevesearch/bleve/v2"
 	"github.com/blevesearch/bleve/v2/analysis"
-	"github.com/blevesearch/bleve/v2/analysis/lang/en"
 	"github.com/blevesearch/bleve/v2/search"
 	"github.com/blevesearch/bleve/v2/search/query"
 	api "github.com/blevesearch/bleve_index_api"
@@ -38,7 +37,7 @@ func Terms(text string) (out []string) {
 	return out
 }
 
-var analyzer = sync.OnceValue(func() analysis.Analyzer { return indexMapping().AnalyzerNamed(en.AnalyzerName) })
+var analyzer = sync.OnceValue(func() analysis.Analyzer { return indexMapping().AnalyzerNamed(analyzerName) })
 
 // finder is an index as a Finder.
 type finder struct {

@@ -61,7 +61,7 @@ var ErrClosed = errors.New("index is closed")
 const (
 	lockName     = "lock"
 	currentName  = "current"
-	genPrefix    = "gen-v2-"
+	genPrefix    = "gen-v3-"
 	anyGenPrefix = "gen-" // of all versions
 
 	segmentSuffix = ".zap" // of a generation's files, those that never change once bleve has written them

@@ -3,7 +3,6 @@ package search
 import (
 	"github.com/blevesearch/bleve/v2"
 	"github.com/blevesearch/bleve/v2/analysis/analyzer/keyword"
-	"github.com/blevesearch/bleve/v2/analysis/lang/en"
 	"github.com/blevesearch/bleve/v2/mapping"
 	api "github.com/blevesearch/bleve_index_api"
 )
@@ -20,7 +19,7 @@ const (
 
 func indexMapping() mapping.IndexMapping {
 	analysed := bleve.NewTextFieldMapping()
-	analysed.Analyzer = en.AnalyzerName
+	analysed.Analyzer = analyzerName
 	analysed.IncludeInAll, analysed.IncludeTermVectors, analysed.DocValues = false, false, false
 	stored := bleve.NewTextFieldMapping()
 	stored.Index, stored.IncludeInAll, stored.IncludeTermVectors, stored.DocValues = false, false, false, false
@@ -36,7 +35,7 @@ func indexMapping() mapping.IndexMapping {
 	doc.AddFieldMappingsAt(fieldHead, exact)
 	m := bleve.NewIndexMapping()
 	m.DefaultMapping = doc
-	m.DefaultAnalyzer = en.AnalyzerName
+	m.DefaultAnalyzer = analyzerName
 	m.ScoringModel = api.BM25Scoring
 	return m
 }

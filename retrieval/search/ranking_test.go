@@ -17,6 +17,8 @@ func TestRanked(t *testing.T) {
 		"museum.txt":  {Data: []byte("The museum closes at five. Lamps are sold there.")},
 		"harbour.txt": {Data: []byte("The harbour closes at nine. A museum is near.")},
 		"muller.txt":  {Data: []byte("Jürgen Müller has the key.")},
+		"server.yaml": {Data: []byte("max_upload_size: 20 MB\n")},
+		"shop.txt":    {Data: []byte("In HullLength the site keeps metres.")},
 	})
 	for question, want := range map[string]string{
 		"wifi pasword of the cabbin":         "tumbral",
@@ -24,6 +26,9 @@ func TestRanked(t *testing.T) {
 		"Where are the tyres?":               "B-17",
 		"When does the museum close?":        "museum closes",
 		"jurgen muller":                      "Jürgen",
+		"What is the max upload size?":       "max_upload_size: 20",
+		"max_upload_size":                    "max_upload_size: 20",
+		"hull length in metres":              "HullLength",
 	} {
 		found, err := x.Search(t.Context(), passages.Query{Text: question}, 1)
 		if err != nil || len(found) != 1 || !strings.Contains(found[0].Text, want) {

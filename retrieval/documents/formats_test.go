@@ -92,7 +92,7 @@ l author: Ada Lund
 l Tags: mill, work
 l Deadline: 2026-05-10 Sun
 l Scheduled: 2026-05-03 Sun 09:00 +1w
-l cost limit: 900 €
+l Cost_limit: 900 €
 p The wheel needs new oak boards, see the offer of 2026-04-02 Thu. It was ~~900~~ 950 €.
 # Boards
 l - [ ] order oak boards from Bo
@@ -245,6 +245,7 @@ func TestMarkup(t *testing.T) {
 const jsonText = `{
   "museum": "Harbour museum", "openingHours": {"mon_fri": "9:30 to 17:00", "days": ["Sat", "Sun"], "closed": null},
   "free": true,
+  "GitHub": "harbour", "eBay": "pier", "iPhone_app": "none",
   "about": "It stands by the old pier.\nThe ferry stops there.",
   "guides": [{"name": "Ada", "since": 2019, "tongues": ["en", "de"]}, {"name": "Bo", "since": 2021, "phone": "555 12"}],
   "rooms": [{"name": "Hall", "shows": [{"what": "boats"}, {"what": "ropes"}], "size": {"m2": 45}}, {"shows": [], "note": "empty"}],
@@ -254,10 +255,13 @@ const jsonText = `{
 const jsonShown = `title A
 l museum: Harbour museum
 l free: yes
+l GitHub: harbour
+l eBay: pier
+l iPhone_app: none
 p about: It stands by the old pier.
 p The ferry stops there.
 # opening hours
-l mon fri: 9:30 to 17:00
+l mon_fri: 9:30 to 17:00
 l days: Sat, Sun
 # guides
 h name | since | tongues | phone

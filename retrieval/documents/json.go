@@ -86,7 +86,7 @@ func (r *jsonReader) parts(v *value, depth int) error {
 			if err != nil {
 				return r.damaged(err)
 			}
-			v.names = append(v.names, plainName(fmt.Sprint(name)))
+			v.names = append(v.names, nameOf(fmt.Sprint(name)))
 		}
 		part, err := r.value(depth + 1)
 		if err != nil {

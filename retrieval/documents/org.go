@@ -187,7 +187,7 @@ func (o *org) inDrawer(trimmed string) bool {
 		o.drawer = ""
 		o.add("")
 	case o.drawer == "PROPERTIES" && m != nil && m[2] != "" && !strings.HasSuffix(strings.ToUpper(m[1]), "ID"):
-		o.add("", plainName(strings.ToLower(m[1]))+": "+orgInline(m[2]))
+		o.add("", m[1]+": "+orgInline(m[2]))
 	}
 	return true
 }

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
+	"tandem/internal/words"
 	"tandem/retrieval/internal/blocks"
 	"tandem/retrieval/internal/english"
 )
@@ -281,18 +281,6 @@ func cellOf(v *value, separator string) string {
 	return strings.Join(pairs, ", ")
 }
 
-// plainName returns the name of a value as words: "opening_hours" and "openingHours" are "opening hours".
-func plainName(name string) string {
-	var b strings.Builder
-	before := ' '
-	for _, r := range strings.ReplaceAll(name, "_", " ") {
-		if unicode.IsUpper(r) && unicode.IsLower(before) {
-			b.WriteByte(' ')
-			b.WriteRune(unicode.ToLower(r))
-		} else {
-			b.WriteRune(r)
-		}
-		before = r
-	}
-	return english.Collapse(b.String())
-}
+// nameOf returns the name of a value as the file has it, except that "openingHours" becomes "opening hours": the built-in reader
+// finds the value of such a name more often.
+func nameOf(name string) string { return english.Collapse(words.Divided(name)) }

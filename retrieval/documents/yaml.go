@@ -136,7 +136,7 @@ func (r *yamlReader) object(n *yaml.Node, depth int) (*value, error) {
 		part := v.parts[len(v.parts)-1]
 		part.note = joinNotes(below, joinNotes(r.note(name), part.note))
 		below = r.plainComment(name.FootComment)
-		v.names = append(v.names, plainName(name.Value))
+		v.names = append(v.names, nameOf(name.Value))
 		own[v.names[len(v.names)-1]] = true
 	}
 	for _, from := range taken.parts {

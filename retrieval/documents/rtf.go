@@ -21,7 +21,7 @@ import (
 )
 
 // parseRTF reads Rich Text: its paragraphs, with the cells of tables divided by tabs, as plain text. It leaves out what is
-// hidden or deleted, pictures, notes, and the names of fonts and styles.
+// hidden or deleted, pictures, notes, and the names of fonts and styles. What is struck out stands between ~~, as in Markdown.
 func parseRTF(ctx context.Context, data []byte) (Document, error) {
 	data = bytes.TrimLeft(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), " \t\r\n")
 	if !bytes.HasPrefix(data, []byte(`{\rtf`)) {
@@ -33,6 +33,7 @@ func parseRTF(ctx context.Context, data []byte) (Document, error) {
 			return Document{}, ctx.Err()
 		}
 	}
+	r.strike(false)
 	r.flush()
 	if r.out.Len() > blocks.MaxText {
 		return Document{}, blocks.ErrMuchText
@@ -51,6 +52,7 @@ type rtf struct {
 	data []byte
 	page encoding.Encoding // of the characters that are bytes, unless the font has its own
 	out  strings.Builder
+	mark strings.Builder // before an item of a list
 
 	fonts    map[int]encoding.Encoding // of those that have their own, by number
 	font     int                       // whose entry in the table of fonts was read last
@@ -59,17 +61,20 @@ type rtf struct {
 	group  rtfGroup
 	groups []rtfGroup // those around it
 
-	bytes []byte            // characters that are bytes, not yet decoded
-	coded encoding.Encoding // of these
-	units []uint16          // characters in UTF-16, not yet decoded either
-	skip  int               // what follows stands for a character in UTF-16
-	fresh bool              // a group has just begun
+	bytes  []byte            // characters that are bytes, not yet decoded
+	coded  encoding.Encoding // of these
+	units  []uint16          // characters in UTF-16, not yet decoded either
+	struck bool              // the text ends within what is struck out
+	skip   int               // what follows stands for a character in UTF-16
+	fresh  bool              // a group has just begun
 }
 
 // rtfGroup is what holds until a group ends.
 type rtfGroup struct {
 	leftOut   bool // not part of the document
 	concealed bool // by the form of its characters, which may end within the group
+	struck    bool // by the form of its characters, too
+	listed    bool // the mark before an item of a list
 	table     bool // of fonts
 	font      int  // by number
 	instead   int  // how many bytes follow a character in UTF-16, for programs that do not know it
@@ -102,6 +107,9 @@ func (r *rtf) next() bool {
 		if n < 2 {
 			return false
 		}
+		if r.group.listed && !r.groups[n-1].listed {
+			r.endMark()
+		}
 		r.group, r.groups, r.skip = r.groups[n-1], r.groups[:n-1], 0
 	case '\\':
 		r.control(fresh)
@@ -118,6 +126,7 @@ func (r *rtf) char(c byte) {
 	case r.skip > 0:
 		r.skip--
 	case !r.group.hidden():
+		r.strike(r.group.struck)
 		r.flushUnits()
 		page := r.page
 		if own := r.fonts[r.group.font]; own != nil {
@@ -196,6 +205,9 @@ func (r *rtf) word(word string, number int, numbered, fresh bool) {
 	switch {
 	case fresh && rtfLeftOut[word]:
 		r.group.leftOut, r.group.table = true, word == "fonttbl"
+	case fresh && (word == "listtext" || word == "pntext"):
+		r.flush()
+		r.group.listed, r.group.struck = true, false
 	case r.group.table && word == "f":
 		r.font = number
 	case r.group.table && word == "fcharset":
@@ -206,8 +218,10 @@ func (r *rtf) word(word string, number int, numbered, fresh bool) {
 		r.standard, r.group.font = number, number
 	case word == "v" || word == "deleted":
 		r.group.concealed = !numbered || number != 0
+	case word == "strike" || word == "striked":
+		r.group.struck = !r.group.listed && (!numbered || number != 0)
 	case word == "plain":
-		r.group.concealed, r.group.font = false, r.standard
+		r.group.concealed, r.group.struck, r.group.font = false, false, r.standard
 	case word == "uc" && numbered:
 		r.group.instead = max(0, min(number, 64)) + 1 // 0 stands for one
 	case word == "u" && numbered:
@@ -269,6 +283,7 @@ func (r *rtf) unit(c uint16) {
 		r.skip = r.group.instead - 1
 	}
 	if !r.group.hidden() {
+		r.strike(r.group.struck)
 		r.flushBytes()
 		r.units = append(r.units, c)
 	}
@@ -277,9 +292,42 @@ func (r *rtf) unit(c uint16) {
 // text adds text.
 func (r *rtf) text(s string) {
 	if s != "" && !r.group.hidden() {
+		r.strike(r.group.struck && !strings.ContainsAny(s, "\n\t"))
 		r.flush()
-		r.out.WriteString(s)
+		r.write(s)
 	}
+}
+
+// strike begins or ends what is struck out.
+func (r *rtf) strike(out bool) {
+	if out != r.struck {
+		r.flush()
+		r.write("~~")
+		r.struck = out
+	}
+}
+
+// endMark adds the mark before an item of a list, with a blank behind it. A single sign is a bullet, whatever its font makes of it.
+func (r *rtf) endMark() {
+	r.flush()
+	mark := strings.TrimSpace(r.mark.String())
+	r.mark.Reset()
+	switch {
+	case mark == "":
+		return
+	case utf8.RuneCountInString(mark) == 1 && (mark < "0" || mark > "9"):
+		mark = "•"
+	}
+	r.out.WriteString(mark + " ")
+}
+
+// write adds text to the mark before an item of a list or, outside such a mark, to the document.
+func (r *rtf) write(s string) {
+	if r.group.listed {
+		r.mark.WriteString(s)
+		return
+	}
+	r.out.WriteString(s)
 }
 
 func (r *rtf) flush() {
@@ -296,14 +344,14 @@ func (r *rtf) flushBytes() {
 	if err != nil {
 		out = bytes.ToValidUTF8(r.bytes, []byte(string(utf8.RuneError)))
 	}
-	r.out.Write(out)
+	r.write(string(out))
 	r.bytes = r.bytes[:0]
 }
 
 // flushUnits decodes the characters in UTF-16.
 func (r *rtf) flushUnits() {
 	if len(r.units) > 0 {
-		r.out.WriteString(string(utf16.Decode(r.units)))
+		r.write(string(utf16.Decode(r.units)))
 		r.units = r.units[:0]
 	}
 }

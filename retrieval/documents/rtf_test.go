@@ -39,6 +39,25 @@ func TestRTFHidden(t *testing.T) {
 	}
 }
 
+// What is struck out is marked, and the mark before an item of a list is no cell of a table.
+func TestRTFForms(t *testing.T) {
+	const fonts = `{\fonttbl{\f0 Times;}{\f3\fcharset2 Symbol;}{\f4\fcharset2 Wingdings;}}`
+	for text, want := range map[string]string{
+		`The rent is {\strike 900} 950 \u8364?.\par`:                              "p The rent is ~~900~~ 950 €.",
+		`It was {\b\striked1 4\u8364?\striked0  5} EUR, \strike 6\plain  then 7.`: "p It was ~~4€~~ 5 EUR, ~~6~~ then 7.",
+		`{\strike It opens at nine.\par It shuts at ten.}\par It is open.\par`:    "p ~~It opens at nine.~~\np ~~It shuts at ten.~~\np It is open.",
+		`\strike Gone now.`: "p ~~Gone now.~~",
+		`{\listtext\pard\plain\f3 \'b7\tab}two ropes\par {\listtext\f4 \'d8\tab}a lamp\par`: "l • two ropes\nl • a lamp",
+		`{\strike Old.\par{\pntext\strike 1.\tab}{\*\pn{\pntxtb\'b7}}walk\par}`:             "p ~~Old.~~\nl 1. ~~walk~~",
+		`{\listtext\tab}plain text.\par`:                                                    "p plain text.",
+	} {
+		doc, err := Parse(t.Context(), "a.rtf", []byte(`{\rtf1\ansi`+fonts+text+`}`))
+		if got, want := show(doc), "title A\n"+want; got != want || err != nil {
+			t.Errorf("%s: %s (%v)\nwant\n%s", text, got, err, want)
+		}
+	}
+}
+
 // Characters that are bytes are in the encoding of their font, or in that of the document.
 func TestRTFEncodings(t *testing.T) {
 	const fonts = `{\fonttbl{\f0\fcharset0 Arial;}{\f1\fcharset204{\*\fname Arial;}Arial CYR;}{\f2\fcharset128 Mincho;}{\f3\fcharset238 Arial CE;}{\f4 Times;}}`

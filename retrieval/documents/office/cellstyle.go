@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,7 +21,20 @@ type cellStyles struct {
 type numberForm struct {
 	signs          string // those of "%ydhs" that the form has, "H" for hours that are counted beyond a day, and up to four "m" for months without hours
 	before, behind string // text around the number, such as a currency or a unit
-	decimals       int    // shown, if there is text around the number
+	decimals       int    // shown, if the form has text or leading zeros
+	zeros          int    // least number of figures before the decimals, as of a post code
+	within         []withinNumber
+}
+
+// withinNumber is text between figures, as in 000-00-0000.
+type withinNumber struct {
+	text   string
+	behind int // figures before the decimals that stand behind it
+}
+
+// plain reports whether a form shows a number as it is.
+func (f numberForm) plain() bool {
+	return f.before == "" && f.behind == "" && f.zeros < 2 && f.within == nil
 }
 
 func (c *cellStyles) start(name string, attrs attributes) {
@@ -72,8 +86,12 @@ func (c *cellStyles) form(id string) numberForm {
 // leaves its width free (_) or fills the cell with it (*), "General", or a single sign.
 var formPart = regexp.MustCompile(`(?is)"[^"]*"|\[[^\]]*\]|[\\_*].|general|.`)
 
-// maxAround bounds the text before and behind a number, in bytes. A longer one is no unit.
-const maxAround = 24
+// Bounds of a form.
+const (
+	maxAround  = 24 // bytes of the text before and behind a number; a longer one is no unit
+	maxFigures = 24 // figures that are always shown
+	maxWithin  = 8  // texts between figures
+)
 
 // formOf reads a form up to its first semicolon, behind which stand the forms of negative and other numbers. Cells share a form, which
 // may be long: so this is done once for each.
@@ -98,6 +116,8 @@ func formOf(code string) (f numberForm) {
 		case strings.Contains("0#?", part), sign == "general":
 			if figures, comma, around = true, false, &f.behind; point {
 				f.decimals++
+			} else {
+				f.figure(part == "0")
 			}
 		case part == ".":
 			point = true
@@ -111,11 +131,27 @@ func formOf(code string) (f numberForm) {
 		f.signs += months[:min(len(months), 4)]
 	}
 	f.before, f.behind = strings.TrimLeft(f.before, " "), strings.TrimRight(f.behind, " ")
+	fraction := slices.ContainsFunc(f.within, func(w withinNumber) bool { return strings.Contains(w.text, "/") })
 	// A comma at the end divides the number by 1000, so that the text behind it may be "million".
-	if !figures || comma || partly || len(f.before) > maxAround || len(f.behind) > maxAround || f.signs != "" {
-		f.before, f.behind = "", ""
+	if !figures || comma || partly || fraction || len(f.before) > maxAround || len(f.behind) > maxAround || f.signs != "" {
+		f.before, f.behind, f.zeros, f.within = "", "", 0, nil
 	}
 	return f
+}
+
+// figure takes a figure before the decimals, which may be a zero that is always shown. What stood behind the figures before it stands
+// within the number.
+func (f *numberForm) figure(zero bool) {
+	for i := range f.within {
+		f.within[i].behind++
+	}
+	if f.behind != "" && len(f.within) < maxWithin {
+		f.within = append(f.within, withinNumber{f.behind, 1})
+	}
+	f.behind = ""
+	if zero || f.zeros > 0 {
+		f.zeros = min(f.zeros+1, maxFigures)
+	}
 }
 
 // textOf returns the text that a part of a form shows.
@@ -130,7 +166,7 @@ func textOf(part string) string {
 		return strings.ReplaceAll(part[1:], "\u00a0", " ")
 	case strings.TrimSpace(part) == "":
 		return " "
-	case strings.Contains("$€£¥₹₺₽₩", part):
+	case strings.Contains("$€£¥₹₺₽₩-/()", part):
 		return part
 	}
 	return ""
@@ -159,18 +195,33 @@ func (c *cellStyles) shown(value, style string, since1904 bool) string {
 		return fmt.Sprintf("%s%d:%02d", minus(n), minutes/60, minutes%60)
 	case layout != "" && n >= 0 && n < maxDay:
 		return dayShown(n, layout, since1904)
-	case form.before != "" || form.behind != "":
+	case !form.plain():
 		return minus(n) + form.before + form.number(math.Abs(n)) + form.behind
 	}
 	return plainNumber(n)
 }
 
-// number writes a number that has text around it. Without decimals in the form it keeps its own.
+// number writes a number with its leading zeros and the text between its figures. Without decimals in the form it keeps its own.
 func (f numberForm) number(n float64) string {
-	if f.decimals == 0 || n >= 1e15 {
-		return plainNumber(n)
+	text := plainNumber(n)
+	if n >= 1e15 {
+		return text
 	}
-	return strconv.FormatFloat(n, 'f', min(f.decimals, 6), 64)
+	if f.decimals > 0 {
+		text = strconv.FormatFloat(n, 'f', min(f.decimals, 6), 64)
+	}
+	whole, rest, ok := strings.Cut(text, ".")
+	if ok {
+		rest = "." + rest
+	}
+	whole = strings.Repeat("0", max(0, f.zeros-len(whole))) + whole
+	end := len(whole)
+	for _, w := range slices.Backward(f.within) {
+		if at := len(whole) - w.behind; at > 0 {
+			rest, end = w.text+whole[at:end]+rest, at
+		}
+	}
+	return whole[:end] + rest
 }
 
 // minus returns the sign before a number.

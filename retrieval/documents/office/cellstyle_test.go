@@ -2,8 +2,9 @@ package office
 
 import "testing"
 
-// A form of months shows their names; with figures or hours an "m" is something else.
-func TestMonths(t *testing.T) {
+// A form of months shows their names; with figures or hours an "m" is something else. Codes keep their leading zeros and the marks
+// between their figures.
+func TestForms(t *testing.T) {
 	for _, c := range [][3]string{
 		{"mmmm", "45306", "January"},
 		{"mmm", "45306", "Jan"},
@@ -21,6 +22,24 @@ func TestMonths(t *testing.T) {
 		{"yyyy-mm-dd", "59", "1900-02-28"},
 		{"yyyy-mm-dd", "61", "1900-03-01"},
 		{"mmmm", "-1", "-1"},
+		{"00000", "1067", "01067"},
+		{"00000", "1067.5", "01067.5"},
+		{"00000;@", "123456", "123456"},
+		{`00000\-0000`, "21393045", "02139-3045"},
+		{"000-00-0000", "78051120", "078-05-1120"},
+		{"(000) 000-0000", "2065550100", "(206) 555-0100"},
+		{`"D-"00000`, "1067", "D-01067"},
+		{"00.0", "4.25", "04.2"},
+		{"###-####", "5550100", "555-0100"},
+		{"###-####", "100", "100"},
+		{"0", "7", "7"},
+		{"#,##0", "1234567", "1234567"},
+		{"#,##0.00", "7.5", "7.5"},
+		{"# ?/?", "0.5", "0.5"},
+		{"0.00E+00", "1234", "1234"},
+		{"0E+00", "1234", "1234"},
+		{"##0.0E+0", "12345", "12345"},
+		{"#,##0_);(#,##0)", "12", "12"},
 	} {
 		styles := cellStyles{forms: []numberForm{formOf(c[0])}}
 		if got := styles.shown(c[1], "0", false); got != c[2] {

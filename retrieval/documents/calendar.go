@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -46,12 +47,14 @@ type event struct {
 	summary, place, description, status string
 	rule                                map[string]string // how it is repeated, by the names of the parts
 	start, end, due                     moment
+	instead                             moment   // when an instance of a repeated event, which differs from the others, would have been
+	onwards                             bool     // the later ones differ, too
 	except, also                        []string // days
 	duration                            time.Duration
-	people                              []string
+	people, declined                    []string
 }
 
-// maxPeople is how many of those who take part in an event are named.
+// maxPeople is how many of those who take part in an event, or do not, are named.
 const maxPeople = 32
 
 func (c *calendar) property(p property) {
@@ -103,6 +106,8 @@ func (c *calendar) eventProperty(p property) {
 		e.end = c.moment(p)
 	case "DUE":
 		e.due = c.moment(p)
+	case "RECURRENCE-ID":
+		e.instead, e.onwards = c.moment(p), strings.EqualFold(p.params["RANGE"], "THISANDFUTURE")
 	case "DURATION":
 		e.duration = duration(strings.TrimSpace(p.value))
 	case "RRULE":
@@ -112,13 +117,22 @@ func (c *calendar) eventProperty(p property) {
 	case "RDATE":
 		e.also = c.days(e.also, p)
 	case "ATTENDEE", "ORGANIZER":
-		who := p.params["CN"]
-		if address, ok := cutFold(p.value, "mailto:"); ok && who == "" {
-			who = address
-		}
-		if who != "" && len(e.people) < maxPeople {
-			e.people = append(e.people, who)
-		}
+		e.addPerson(p)
+	}
+}
+
+// addPerson adds somebody who takes part in an event or has declined to.
+func (e *event) addPerson(p property) {
+	who := p.params["CN"]
+	if address, ok := cutFold(p.value, "mailto:"); ok && who == "" {
+		who = address
+	}
+	to := &e.people
+	if strings.EqualFold(p.params["PARTSTAT"], "DECLINED") {
+		to = &e.declined
+	}
+	if who != "" && len(*to) < maxPeople && !slices.Contains(*to, who) {
+		*to = append(*to, who)
 	}
 }
 
@@ -136,12 +150,14 @@ func (c *calendar) add(e event) {
 		c.doc.Add(Paragraph, summary)
 	}
 	label("Date", e.when())
+	label("Changed", e.change())
 	label("Due", e.due.String())
 	label("Repeats", c.repetition(e))
 	label("Not on", strings.Join(e.except, "; "))
 	label("Also on", strings.Join(e.also, "; "))
 	label("Place", e.place)
 	label("With", strings.Join(e.people, ", "))
+	label("Declined", strings.Join(e.declined, ", "))
 	if e.status != "confirmed" {
 		label("Status", strings.ReplaceAll(e.status, "-", " "))
 	}
@@ -243,6 +259,22 @@ func (e event) when() string {
 		return from.time.Format(longDay+", "+clockTime) + " to " + to.time.Format(clockTime) + to.zone
 	}
 	return from.String() + " to " + to.String()
+}
+
+// change says of which day of a repeated event one that differs is: "on this day only, instead of Thursday, 3 December 2026, 16:00".
+// It is "" for other events.
+func (e event) change() string {
+	if e.instead.time.IsZero() {
+		return ""
+	}
+	said := "on this day only"
+	if e.onwards {
+		said = "from this day on"
+	}
+	if instead := e.instead.String(); instead != e.start.String() {
+		said += ", instead of " + instead
+	}
+	return said
 }
 
 // duration returns the duration that stands as "P1DT2H30M", 0 if it has another form or is no common one.

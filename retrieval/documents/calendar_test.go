@@ -82,6 +82,17 @@ func TestCalendar(t *testing.T) {
 	if got, want := show(doc), "title A\n# Call\nl Date: Wednesday, 9 December 2026, 08:30 to 09:00 UTC"; got != want || err != nil {
 		t.Errorf("%s (%v)\nwant\n%s", got, err, want)
 	}
+	for lines, want := range map[string]string{
+		"ORGANIZER;CN=Ada:mailto:a@x.org\nATTENDEE;CN=Ada;PARTSTAT=ACCEPTED:mailto:a@x.org\nATTENDEE;CN=Bo;PARTSTAT=DECLINED:mailto:b@x.org\nATTENDEE;PARTSTAT=NEEDS-ACTION:mailto:c@x.org": "With: Ada, c@x.org\nl Declined: Bo",
+		"RECURRENCE-ID:20261208T083000Z":                     "Changed: on this day only, instead of Tuesday, 8 December 2026, 08:30 UTC",
+		"RECURRENCE-ID:20261209T083000Z\nSTATUS:CANCELLED":   "Changed: on this day only\nl Status: cancelled",
+		"RECURRENCE-ID;RANGE=THISANDFUTURE:20261209T083000Z": "Changed: from this day on",
+	} {
+		doc, err := Parse(t.Context(), "a.ics", []byte("BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20261209T083000Z\nSUMMARY:Call\n"+lines+"\nEND:VEVENT\n"))
+		if want = "title A\n# Call\nl Date: Wednesday, 9 December 2026, 08:30 UTC\nl " + want; show(doc) != want || err != nil {
+			t.Errorf("%s: %s (%v)\nwant\n%s", lines, show(doc), err, want)
+		}
+	}
 	for text, want := range map[string]string{"hello": "not a calendar", "BEGIN:VCALENDAR\nEND:VCALENDAR\n": "no events"} {
 		if _, err := Parse(t.Context(), "a.ics", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

@@ -180,7 +180,11 @@ func (o *ods) value() string {
 		case o.attrs.get("value-type") == "percentage":
 			return plainNumber(n*100) + " %"
 		}
-		return plainNumber(n)
+		number := plainNumber(n)
+		if figures := notFigures.ReplaceAllString(shown, ""); len(figures) > len(number) && strings.TrimLeft(figures, "0") == number {
+			return shown // a code with leading zeros
+		}
+		return number
 	case "date":
 		if day, clock, timed := strings.Cut(o.attrs.get("date-value"), "T"); day != "" && len(day) < 16 {
 			if timed && len(clock) >= 5 && clock[:5] != "00:00" {
@@ -200,6 +204,9 @@ func (o *ods) value() string {
 	}
 	return shown
 }
+
+// notFigures matches what stands between the figures of a number.
+var notFigures = regexp.MustCompile(`[^0-9]+`)
 
 // odsTime matches a time of a day, or how long something takes.
 var odsTime = regexp.MustCompile(`^PT(\d{1,4})H(\d{1,2})M`)

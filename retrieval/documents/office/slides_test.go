@@ -24,7 +24,7 @@ func TestODS(t *testing.T) {
 		`<table:table-row>` + text("Saw") + cell(`table:formula="of:=1/0" office:value-type="string" office:string-value="" calcext:value-type="error"`, "#DIV/0!") + cell(`office:value-type="date" office:date-value="2026-09-03T12:30:00"`, "03.09.26 12:30") + cell(`table:number-columns-repeated="2" office:value-type="float" office:value="0.30000000000000004"`, "0,3") + `<table:covered-table-cell><text:p>hidden below</text:p></table:covered-table-cell>` + rest +
 		`<table:table-row table:number-rows-repeated="1048571"><table:table-cell table:number-columns-repeated="16384"/></table:table-row></table:table>
 <table:table table:name="Lists" table:style-name="ta2"><table:table-row>` + text("secret") + `</table:table-row></table:table>
-<table:table table:name="Keys" table:style-name="ta1"><table:table-row><table:table-cell office:value-type="string"><text:p>Shed</text:p><text:p>key</text:p><table:table><table:table-row><table:table-cell><text:p>inner</text:p></table:table-cell></table:table-row></table:table></table:table-cell>` + text("Ada") + `</table:table-row></table:table><table:named-expressions/>`)
+<table:table table:name="Keys" table:style-name="ta1"><table:table-row><table:table-cell office:value-type="string"><text:p>Shed</text:p><text:p>key</text:p><table:table><table:table-row><table:table-cell><text:p>inner</text:p></table:table-cell></table:table-row></table:table></table:table-cell>` + text("Ada") + `</table:table-row><table:table-row>` + text("Post code") + cell(`office:value-type="float" office:value="1067"`, "01067") + `</table:table-row></table:table><table:named-expressions/>`)
 	want := `title A
 # Tools
 h Tool | Rent paid | Day | Share | Open | In use
@@ -32,7 +32,8 @@ r Drill | 129,50 € | 2026-09-03 | 19 % | 08:30 | yes
 r Drill | 129,50 € | 2026-09-03 | 19 % | 08:30 | yes
 r Saw | | 2026-09-03 12:30 | 0.3 | 0.3 |
 # Keys
-l Shed key inner: Ada`
+h Shed key inner | Ada
+r Post code | 01067`
 	doc, err := documents.Parse(t.Context(), "a.ods", data)
 	if got := blockstest.Show(doc); got != want || err != nil {
 		t.Errorf("%s (%v)\nwant\n%s", got, err, want)

@@ -18,10 +18,11 @@ import (
 	"golang.org/x/text/encoding/traditionalchinese"
 
 	"tandem/retrieval/internal/blocks"
+	"tandem/retrieval/internal/textline"
 )
 
 // parseRTF reads Rich Text: its paragraphs, with the cells of tables divided by tabs, as plain text. It leaves out what is
-// hidden or deleted, pictures, notes, and the names of fonts and styles. What is struck out stands between ~~, as in Markdown.
+// hidden or deleted, pictures, notes, the heads and feet of pages, and the names of fonts and styles. What is struck out stands between ~~, as in Markdown.
 func parseRTF(ctx context.Context, data []byte) (Document, error) {
 	data = bytes.TrimLeft(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), " \t\r\n")
 	if !bytes.HasPrefix(data, []byte(`{\rtf`)) {
@@ -33,7 +34,7 @@ func parseRTF(ctx context.Context, data []byte) (Document, error) {
 			return Document{}, ctx.Err()
 		}
 	}
-	r.strike(false)
+	r.change(false, false)
 	r.flush()
 	if r.out.Len() > blocks.MaxText {
 		return Document{}, blocks.ErrMuchText
@@ -64,7 +65,8 @@ type rtf struct {
 	bytes  []byte            // characters that are bytes, not yet decoded
 	coded  encoding.Encoding // of these
 	units  []uint16          // characters in UTF-16, not yet decoded either
-	struck bool              // the text ends within what is struck out
+	struck bool              // the text ends within what is struck out,
+	raised bool              // or in small characters above the line
 	skip   int               // what follows stands for a character in UTF-16
 	fresh  bool              // a group has just begun
 }
@@ -73,7 +75,8 @@ type rtf struct {
 type rtfGroup struct {
 	leftOut   bool // not part of the document
 	concealed bool // by the form of its characters, which may end within the group
-	struck    bool // by the form of its characters, too
+	struck    bool // by the form of its characters, too,
+	raised    bool // and above the line
 	listed    bool // the mark before an item of a list
 	table     bool // of fonts
 	font      int  // by number
@@ -126,7 +129,7 @@ func (r *rtf) char(c byte) {
 	case r.skip > 0:
 		r.skip--
 	case !r.group.hidden():
-		r.strike(r.group.struck)
+		r.change(r.group.struck, r.group.raised)
 		r.flushUnits()
 		page := r.page
 		if own := r.fonts[r.group.font]; own != nil {
@@ -194,7 +197,8 @@ func (r *rtf) sign() {
 
 // rtfLeftOut are the groups whose text is not part of the document.
 var rtfLeftOut = map[string]bool{"fonttbl": true, "colortbl": true, "stylesheet": true, "info": true, "pict": true, "object": true, "listtable": true,
-	"listoverridetable": true, "rsidtbl": true, "fldinst": true, "footnote": true, "annotation": true, "generator": true, "themedata": true, "xmlnstbl": true, "filetbl": true, "revtbl": true, "bkmkstart": true, "bkmkend": true}
+	"listoverridetable": true, "rsidtbl": true, "fldinst": true, "footnote": true, "annotation": true, "generator": true, "themedata": true, "xmlnstbl": true, "filetbl": true, "revtbl": true, "bkmkstart": true, "bkmkend": true,
+	"header": true, "headerl": true, "headerr": true, "headerf": true, "footer": true, "footerl": true, "footerr": true, "footerf": true}
 
 // rtfTexts are the control words that stand for text.
 var rtfTexts = map[string]string{"par": "\n", "line": "\n", "sect": "\n\n", "page": "\n\n", "tab": "\t", "cell": "\t", "row": "\n", "emdash": "—", "endash": "–",
@@ -220,8 +224,10 @@ func (r *rtf) word(word string, number int, numbered, fresh bool) {
 		r.group.concealed = !numbered || number != 0
 	case word == "strike" || word == "striked":
 		r.group.struck = !r.group.listed && (!numbered || number != 0)
+	case word == "super" || word == "sub" || word == "nosupersub":
+		r.group.raised = word == "super" && (!numbered || number != 0)
 	case word == "plain":
-		r.group.concealed, r.group.struck, r.group.font = false, false, r.standard
+		r.group.concealed, r.group.struck, r.group.raised, r.group.font = false, false, false, r.standard
 	case word == "uc" && numbered:
 		r.group.instead = max(0, min(number, 64)) + 1 // 0 stands for one
 	case word == "u" && numbered:
@@ -283,7 +289,7 @@ func (r *rtf) unit(c uint16) {
 		r.skip = r.group.instead - 1
 	}
 	if !r.group.hidden() {
-		r.strike(r.group.struck)
+		r.change(r.group.struck, r.group.raised)
 		r.flushBytes()
 		r.units = append(r.units, c)
 	}
@@ -292,19 +298,29 @@ func (r *rtf) unit(c uint16) {
 // text adds text.
 func (r *rtf) text(s string) {
 	if s != "" && !r.group.hidden() {
-		r.strike(r.group.struck && !strings.ContainsAny(s, "\n\t"))
+		r.change(r.group.struck && !strings.ContainsAny(s, "\n\t"), false)
 		r.flush()
 		r.write(s)
 	}
 }
 
-// strike begins or ends what is struck out.
-func (r *rtf) strike(out bool) {
-	if out != r.struck {
+// change begins or ends what is struck out or raised.
+func (r *rtf) change(struck, raised bool) {
+	if struck != r.struck || raised != r.raised {
 		r.flush()
-		r.write("~~")
-		r.struck = out
 	}
+	if struck != r.struck {
+		r.write("~~")
+	}
+	r.struck, r.raised = struck, raised
+}
+
+// writeDecoded adds characters in the form that they have.
+func (r *rtf) writeDecoded(s string) {
+	if r.raised {
+		s = textline.Raised(s)
+	}
+	r.write(s)
 }
 
 // endMark adds the mark before an item of a list, with a blank behind it. A single sign is a bullet, whatever its font makes of it.
@@ -344,14 +360,14 @@ func (r *rtf) flushBytes() {
 	if err != nil {
 		out = bytes.ToValidUTF8(r.bytes, []byte(string(utf8.RuneError)))
 	}
-	r.write(string(out))
+	r.writeDecoded(string(out))
 	r.bytes = r.bytes[:0]
 }
 
 // flushUnits decodes the characters in UTF-16.
 func (r *rtf) flushUnits() {
 	if len(r.units) > 0 {
-		r.write(string(utf16.Decode(r.units)))
+		r.writeDecoded(string(utf16.Decode(r.units)))
 		r.units = r.units[:0]
 	}
 }

@@ -39,13 +39,15 @@ func TestRTFHidden(t *testing.T) {
 	}
 }
 
-// What is struck out is marked, and the mark before an item of a list is no cell of a table.
+// What is struck out is marked, raised figures stay apart, heads of pages are left out, and the mark before an item of a list is no cell of a table.
 func TestRTFForms(t *testing.T) {
 	const fonts = `{\fonttbl{\f0 Times;}{\f3\fcharset2 Symbol;}{\f4\fcharset2 Wingdings;}}`
 	for text, want := range map[string]string{
-		`The rent is {\strike 900} 950 \u8364?.\par`:                              "p The rent is ~~900~~ 950 €.",
-		`It was {\b\striked1 4\u8364?\striked0  5} EUR, \strike 6\plain  then 7.`: "p It was ~~4€~~ 5 EUR, ~~6~~ then 7.",
-		`{\strike It opens at nine.\par It shuts at ten.}\par It is open.\par`:    "p ~~It opens at nine.~~\np ~~It shuts at ten.~~\np It is open.",
+		`{\header Boat Club\par}{\footerf Page 1\par}It holds 45 m{\super 3}.\par`: "p It holds 45 m³.",
+		`It shuts at 22:00{\super 1}, H\sub 2\nosupersub O, 7{\super th}.`:         "p It shuts at 22:00¹, H2O, 7th.",
+		`The rent is {\strike 900} 950 \u8364?.\par`:                               "p The rent is ~~900~~ 950 €.",
+		`It was {\b\striked1 4\u8364?\striked0  5} EUR, \strike 6\plain  then 7.`:  "p It was ~~4€~~ 5 EUR, ~~6~~ then 7.",
+		`{\strike It opens at nine.\par It shuts at ten.}\par It is open.\par`:     "p ~~It opens at nine.~~\np ~~It shuts at ten.~~\np It is open.",
 		`\strike Gone now.`: "p ~~Gone now.~~",
 		`{\listtext\pard\plain\f3 \'b7\tab}two ropes\par {\listtext\f4 \'d8\tab}a lamp\par`: "l • two ropes\nl • a lamp",
 		`{\strike Old.\par{\pntext\strike 1.\tab}{\*\pn{\pntxtb\'b7}}walk\par}`:             "p ~~Old.~~\nl 1. ~~walk~~",

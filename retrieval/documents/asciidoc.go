@@ -106,7 +106,7 @@ func (a *asciiDoc) attribute(name, value string) {
 	switch name {
 	case "author", "email", "description", "keywords", "revnumber", "revdate":
 		if value != "" {
-			a.add("", plainName(name)+": "+a.inline(value), "")
+			a.add("", nameOf(name)+": "+a.inline(value), "")
 		}
 	}
 }

@@ -94,8 +94,8 @@ func slackMessages(top *value) (messages []chatMessage) {
 		if m.kind != object || m.part("type").text != "message" || !slackTime.MatchString(m.part("ts").text) || !slices.Contains(m.names, "text") {
 			return nil
 		}
-		profile := m.part("user profile")
-		if name := cmp.Or(profile.part("real name").text, profile.part("display name").text, profile.part("name").text); name != "" {
+		profile := m.part("user_profile")
+		if name := cmp.Or(profile.part("real_name").text, profile.part("display_name").text, profile.part("name").text); name != "" {
 			names[m.part("user").text] = name
 		}
 	}

@@ -86,7 +86,7 @@ func (r *iniReader) line(line string) {
 	case section != nil:
 		r.end()
 		r.section = &value{kind: object}
-		r.add(r.top, plainName(strings.ReplaceAll(section[1], `"`, "")), r.section)
+		r.add(r.top, nameOf(strings.ReplaceAll(section[1], `"`, "")), r.section)
 	case setting != nil:
 		r.begin(setting[1], setting[2])
 	case indented && r.last != nil:
@@ -100,7 +100,7 @@ func (r *iniReader) line(line string) {
 func (r *iniReader) begin(name, text string) {
 	r.end()
 	r.last = &value{}
-	r.add(r.section, plainName(name), r.last)
+	r.add(r.section, nameOf(name), r.last)
 	if n := len(text); n > 1 && (text[0] == '"' || text[0] == '\'') && text[n-1] == text[0] {
 		text = text[1 : n-1]
 	}

@@ -126,20 +126,20 @@ func (m *mailReader) message(data []byte, depth int) (mailText, error) {
 // senderOf returns the name of who wrote a message, or the address.
 func senderOf(h mail.Header) string {
 	if list, err := h.AddressList("From"); err == nil && len(list) > 0 {
-		return nameOf(list[0])
+		return nameOrAddress(list[0])
 	}
 	return personOf(headerText(h, "From"))
 }
 
-// nameOf returns the name that an address has, or the address.
-func nameOf(a *mail.Address) string {
+// nameOrAddress returns the name that an address has, or the address.
+func nameOrAddress(a *mail.Address) string {
 	return english.Collapse(strings.ToValidUTF8(cmp.Or(a.Name, a.Address), "\ufffd"))
 }
 
 // personOf returns the name before an address, or the address if that is all.
 func personOf(text string) string {
 	if a, err := mail.ParseAddress(text); err == nil {
-		return nameOf(a)
+		return nameOrAddress(a)
 	}
 	if at := strings.IndexAny(text, "<["); at > 0 { // "Ada Lund [mailto:ada@mill.example]"
 		text = text[:at]

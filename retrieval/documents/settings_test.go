@@ -36,7 +36,7 @@ path = 'C:\new'
 const tomlShown = `title A
 p How the mill is run.
 l title: Mill – of the house
-l flow rate: 4.5
+l flow_rate: 4.5
 l tags: water, wheel, oak (new)
 p note: Two lines in one.
 p And "more".
@@ -82,7 +82,7 @@ func TestSettings(t *testing.T) {
 		{"a.toml", tomlText, tomlShown},
 		{"a.toml", strings.ReplaceAll(tomlText, "\n", "\r\n"), tomlShown},
 		{"a.ini", iniText, "title A\np Settings of the mill.\n# server\nl port: 4433 – where it listens\nl path: C:\\mill\n# remote origin\nl url: https://mill.example/a=b\np fetch: one\np two"},
-		{"prod.env", "# keys\nexport API_KEY=\"a b\"\nEMPTY=\nTOKEN=x=#1\n", "title Prod\nl API KEY: a b – keys\nl TOKEN: x=#1"},
+		{"prod.env", "# keys\nexport API_KEY=\"a b\"\nEMPTY=\nTOKEN=x=#1\n", "title Prod\nl API_KEY: a b – keys\nl TOKEN: x=#1"},
 		{"a.properties", "mill.name = M\\u00fchle\\\n   am Fluss\n! remark\nport:80\n", "title A\nl mill.name: Mühle am Fluss\nl port: 80 – remark"},
 		{"a.cfg", "[metadata]\nname = mill\nclassifiers =\n    old\n    oak\n[flags]\nquiet\n", "title A\n# metadata\nl name: mill\np classifiers: old\np oak\n# flags\nl quiet"},
 		{"nginx.conf", "server {\n    listen 80;\n    root /srv;\n}\n", "title Nginx\nc server {\nc     listen 80;\nc     root /srv;\nc }"},

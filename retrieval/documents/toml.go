@@ -203,7 +203,7 @@ func (r *tomlReader) add(v *value, name string, part *value) error {
 		return errTwice
 	}
 	r.parts[v][name] = part
-	v.names, v.parts = append(v.names, plainName(name)), append(v.parts, part)
+	v.names, v.parts = append(v.names, nameOf(name)), append(v.parts, part)
 	return nil
 }
 

@@ -74,7 +74,7 @@ func (r *xmlReader) token(t xml.Token) {
 	}
 	switch t := t.(type) {
 	case xml.StartElement:
-		n := &xmlNode{name: plainName(t.Name.Local), attrs: slices.DeleteFunc(t.Attr, saysNothing)}
+		n := &xmlNode{name: nameOf(t.Name.Local), attrs: slices.DeleteFunc(t.Attr, saysNothing)}
 		r.count += len(n.attrs)
 		r.open = append(r.open, n)
 		r.add(around, n)
@@ -117,7 +117,7 @@ func (n *xmlNode) value() *value {
 	}
 	v := &value{kind: object}
 	for _, a := range n.attrs {
-		v.names, v.parts = append(v.names, plainName(a.Name.Local)), append(v.parts, &value{text: a.Value})
+		v.names, v.parts = append(v.names, nameOf(a.Name.Local)), append(v.parts, &value{text: a.Value})
 	}
 	own := len(v.parts)
 	run := 0 // elements of the last name so far
@@ -149,7 +149,7 @@ func (n *xmlNode) words() string {
 	text := strings.TrimSpace(b.String())
 	var about []string
 	for _, a := range n.attrs {
-		about = append(about, plainName(a.Name.Local)+": "+a.Value)
+		about = append(about, nameOf(a.Name.Local)+": "+a.Value)
 	}
 	switch {
 	case len(about) == 0:

@@ -252,7 +252,7 @@ type markdown struct {
 // Bounds of a file's front matter.
 const (
 	frontLines = 1000
-	frontBytes = 64 << 10 // bytes that are read as YAML
+	frontBytes = 64 << 10 // bytes that are read as YAML or TOML
 	maxKey     = 64       // bytes of the name that is written before each item of a list
 )
 
@@ -267,7 +267,13 @@ func (m *markdown) frontMatter(ctx context.Context, lines []string) []string {
 		if end := strings.TrimSpace(line); end != mark && (end != "..." || mark != "---") {
 			continue
 		}
-		if !(mark == "---" && m.frontYAML(ctx, lines[1:i+1])) && !m.frontLines(lines[1:i+1], map[string]string{"---": ":", "+++": "="}[mark]) {
+		is := false
+		if mark == "+++" {
+			is = m.frontValues(ctx, lines[1:i+1], readTOML)
+		} else {
+			is = m.frontValues(ctx, lines[1:i+1], readYAML) || m.frontLines(lines[1:i+1])
+		}
+		if !is {
 			break
 		}
 		return lines[i+2:]
@@ -275,13 +281,13 @@ func (m *markdown) frontMatter(ctx context.Context, lines []string) []string {
 	return lines
 }
 
-// frontYAML reads front matter in YAML. It returns false for lines that are none.
-func (m *markdown) frontYAML(ctx context.Context, lines []string) bool {
+// frontValues takes the values of front matter. It returns false for lines that have none.
+func (m *markdown) frontValues(ctx context.Context, lines []string, read func(context.Context, string) (*value, error)) bool {
 	text := strings.Join(lines, "\n")
 	if len(text) > frontBytes {
 		return false
 	}
-	v, err := readYAML(ctx, text)
+	v, err := read(ctx, text)
 	if err != nil || v.kind != object || slices.ContainsFunc(v.names, func(name string) bool { return strings.Contains(name, ". ") }) {
 		return false
 	}
@@ -310,17 +316,17 @@ func (m *markdown) frontYAML(ctx context.Context, lines []string) bool {
 	return true
 }
 
-// frontLines reads front matter in TOML or in what is nearly YAML, line by line. It returns false for lines that are none.
-func (m *markdown) frontLines(lines []string, sign string) bool {
+// frontLines reads front matter in what is nearly YAML, line by line. It returns false for lines that are none.
+func (m *markdown) frontLines(lines []string) bool {
 	var front Document
 	title, key := "", ""
 	for _, line := range lines {
 		t := strings.TrimSpace(line)
-		name, value, ok := strings.Cut(t, sign)
+		name, value, ok := strings.Cut(t, ":")
 		name, value = strings.TrimSpace(name), strings.Trim(strings.TrimSpace(value), `"'`)
 		item, isItem := english.CutMarker(t)
 		switch {
-		case t == "", strings.HasPrefix(t, "#"), sign == "=" && strings.HasPrefix(t, "["):
+		case t == "", strings.HasPrefix(t, "#"):
 		case isItem && key != "":
 			front.Add(Line, key+": "+strings.Trim(item, `"'`))
 		case !ok || strings.Contains(name, ". "):

@@ -130,7 +130,7 @@ func TestCodeLines(t *testing.T) {
 func TestFrontMatter(t *testing.T) {
 	for text, want := range map[string]string{
 		"---\ntitle: Pump\ndescription: >\n  How the pump\n  is run.\nowner:\n  name: Bo Lund\n  phone: 555 12\ntags: [water, pump]\ndraft: false # not yet\nsteps:\n  first:\n    who: Bo\n  second:\n    who: Ann\n---\n\nThe pump is blue.\n": "title Pump\nl description: How the pump is run.\nl owner: name Bo Lund, phone 555 12\nl tags: water, pump\nl draft: no – not yet\nl steps:\nl steps, first:\nl who: Bo\nl steps, second:\nl who: Ann\np The pump is blue.",
-		"+++\ntitle = \"Pump\"\ntags = [\"water\", \"pump\"]\n[menu]\nweight = 3\n+++\nThe pump is blue.\n":                                                                                                                                      "title Pump\nl tags: water, pump\nl weight: 3\np The pump is blue.",
+		"+++\ntitle = \"Pump\"\ntags = [\"water\", \"pump\"]\n[menu]\nweight = 3\n+++\nThe pump is blue.\n":                                                                                                                                      "title Pump\nl tags: water, pump\nl menu: weight 3\np The pump is blue.",
 		"---\ntitle: Pump: the manual\nauthor: Ada\n---\nThe pump is blue.\n":                                                                                                                                                                    "title Pump: the manual\nl author: Ada\np The pump is blue.",
 	} {
 		doc, err := Parse(t.Context(), "a.md", []byte(text))

@@ -16,15 +16,24 @@ func parseTOML(ctx context.Context, data []byte) (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
+	v, err := readTOML(ctx, text)
+	if err != nil {
+		return Document{}, err
+	}
+	return valueDocument(ctx, v)
+}
+
+// readTOML returns the values in a text.
+func readTOML(ctx context.Context, text string) (*value, error) {
 	r := newTOMLReader(ctx, text)
 	if err := r.read(); err != nil {
 		if ctx.Err() == nil && !errors.Is(err, errManyValues) && !errors.Is(err, errDeepValues) {
 			line := 1 + strings.Count(r.text[:min(r.at, len(r.text))], "\n")
 			err = fmt.Errorf("damaged TOML (line %d: %w)", line, err)
 		}
-		return Document{}, err
+		return nil, err
 	}
-	return valueDocument(ctx, r.top)
+	return r.top, nil
 }
 
 // tomlReader makes values within bounds. A comment above or behind a value becomes its note.

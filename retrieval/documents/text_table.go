@@ -158,9 +158,9 @@ func isTableRule(line string) bool {
 func columns(lines []string) (n int, rows [][]string, head blocks.Headed) {
 	head = blocks.GuessHead
 	var above aligned
-	var tall [][][]string // by row: the lines of its cells
-	full := 0             // rows with a first cell
-	rules := 0            // in the lines above
+	var tall []tallRow
+	full := 0  // rows with a first cell
+	rules := 0 // in the lines above
 	for n < len(lines) && rules <= maxTableRules {
 		if trimmed := strings.TrimSpace(lines[n]); n > 0 && isTableRule(trimmed) {
 			if n == 1 {
@@ -174,10 +174,10 @@ func columns(lines []string) (n int, rows [][]string, head blocks.Headed) {
 		if cells := above.below(lines[n]); n > 0 && cells != nil {
 			last := len(tall) - 1
 			switch goes, filled := goOn(cells); {
-			case goes:
-				tall[last] = append(tall[last], cells)
+			case goes, filled == 1 && goesOnBelow(cells) && above.returns(lines[n+1:]):
+				tall[last].lines = append(tall[last].lines, cells)
 			case filled > 1:
-				tall = append(tall, [][]string{cells})
+				tall = append(tall, tallRow{aligned{cells: cells, begins: above.begins}, [][]string{cells}})
 			default: // a line below the table
 				return finished(n, tall, head, full)
 			}
@@ -188,7 +188,7 @@ func columns(lines []string) (n int, rows [][]string, head blocks.Headed) {
 		if len(row.cells) < 2 || n > 0 && !row.under(above) {
 			break
 		}
-		tall, above = append(tall, [][]string{row.cells}), row
+		tall, above = append(tall, tallRow{row, [][]string{row.cells}}), row
 		full++
 		n++
 	}
@@ -196,14 +196,29 @@ func columns(lines []string) (n int, rows [][]string, head blocks.Headed) {
 }
 
 // finished returns a table of n lines, or none if fewer than two of its rows have a first cell.
-func finished(n int, tall [][][]string, head blocks.Headed, full int) (_ int, rows [][]string, _ blocks.Headed) {
+func finished(n int, tall []tallRow, head blocks.Headed, full int) (_ int, rows [][]string, _ blocks.Headed) {
 	if full < 2 {
 		return 0, nil, blocks.NoHead
 	}
-	for _, lines := range tall {
-		rows = append(rows, stacked(lines))
+	return n, placed(tall), head
+}
+
+// maxBelow is the greatest number of lines in which a single cell goes on, if it does not go on in lower case.
+const maxBelow = 4
+
+// returns reports whether the table of a row goes on in one of the next lines, and all lines before that have a single cell.
+func (a aligned) returns(lines []string) bool {
+	for _, line := range lines[:min(len(lines), maxBelow)] {
+		cells := a.below(line)
+		if cells == nil {
+			row := align(line)
+			return len(row.cells) > 1 && row.under(a)
+		}
+		if _, filled := goOn(cells); filled > 1 || !goesOnBelow(cells) {
+			return false
+		}
 	}
-	return n, rows, head
+	return false
 }
 
 // below returns the cells of a line without a first cell, or with only some text below the first, in the columns of the

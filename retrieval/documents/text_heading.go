@@ -140,7 +140,8 @@ func standsAlone(lines []string, i int) bool {
 	return blank(i-1) && blank(i+1) && hasText(lines[i+1:])
 }
 
-// isRule reports whether a line consists of punctuation that draws a rule.
+// isRule reports whether a line consists of punctuation, or of lines as in frames, that draws a rule.
 func isRule(line string) bool {
+	line = unframed(line)
 	return len(line) >= 3 && strings.Trim(line, "-=*_~# ") == "" && strings.Count(line, line[:1]) >= 3
 }

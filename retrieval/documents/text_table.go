@@ -16,8 +16,8 @@ import (
 // gap is what stands between columns in plain text: a tab or several spaces.
 var gap = lazyregexp.New(` *\t[ \t]*| {2,}`)
 
-// textTable returns the table at the start of lines of plain text, and how many lines it takes: at least two, divided by bars
-// or semicolons in the same number, or into columns by tabs or spaces. It returns 0 if there is none.
+// textTable returns the table at the start of lines of plain text, and how many lines it takes: at least two, divided by bars,
+// semicolons or tabs in the same number, or into columns by tabs or spaces. It returns 0 if there is none.
 func textTable(lines []string) (n int, rows [][]string, head blocks.Headed) {
 	if n, rows, head = boxedTable(lines); n > 0 {
 		return n, rows, head
@@ -27,7 +27,11 @@ func textTable(lines []string) (n int, rows [][]string, head blocks.Headed) {
 			return n, rows, head
 		}
 	}
-	return columns(lines)
+	n, rows, head = columns(lines)
+	if m, cells, headed := separated(lines, "\t"); m > n { // some cells are empty
+		return m, cells, headed
+	}
+	return n, rows, head
 }
 
 // separated returns the table of lines that have the same number of separators: at least two, or one bar if a rule follows
@@ -47,12 +51,16 @@ func separated(lines []string, sep string) (n int, rows [][]string, head blocks.
 			continue
 		}
 		rules = 0
-		if sep == "|" {
-			line = strings.TrimSuffix(strings.TrimPrefix(line, "|"), "|")
+		switch sep {
+		case "|":
+			line = strings.TrimSuffix(strings.TrimPrefix(unframed(line), "|"), "|")
+		case "\t":
+			line = lines[n]
 		}
 		cells := strings.Split(line, sep)
 		ruled := sep == "|" && n+1 < len(lines) && isTableRule(strings.TrimSpace(lines[n+1]))
-		if len(cells) == 1 || n == 0 && len(cells) == 2 && !ruled || n > 0 && len(cells) != want {
+		indented := n == 0 && strings.TrimSpace(strings.Join(cells[:len(cells)-1], "")) == "" // code, or a tree of files
+		if len(cells) == 1 || indented || n == 0 && len(cells) == 2 && !ruled || n > 0 && len(cells) != want {
 			break
 		}
 		want = len(cells)
@@ -87,14 +95,22 @@ func newFrames() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
+// unframed returns a line with frames as ASCII. It makes no copy of a line without any.
+func unframed(line string) string {
+	if !strings.Contains(line, "\xe2") { // with which all of them begin in UTF-8
+		return line
+	}
+	return frames.Replace(line)
+}
+
 // boxedTable returns the table at the start of lines whose rows stand between lines such as "+----+----+". Cells may have several
 // lines. If only the names of the columns and all the rest are divided, as in the output of a database, each line of the rest
-// is a row; but below a double rule, a line without a first cell goes on with the one above it.
+// is a row; but below a double rule, a line without a first cell goes on with the one above it. Lines above a sum are rows, too.
 func boxedTable(lines []string) (n int, rows [][]string, head blocks.Headed) {
 	var parts [][][]string // lines of cells between edges
 	double := false        // the edge above the table is
 	for ; n < len(lines); n++ {
-		line := frames.Replace(strings.TrimSpace(lines[n]))
+		line := unframed(strings.TrimSpace(lines[n]))
 		if boxEdge.MatchString(line) {
 			if len(parts) == 1 && len(parts[0]) == 0 {
 				return 0, nil, blocks.NoHead
@@ -124,9 +140,26 @@ func boxedTable(lines []string) (n int, rows [][]string, head blocks.Headed) {
 		head = blocks.GuessHead
 	}
 	for _, part := range parts {
+		if eachFigured(part) {
+			rows = append(rows, part...)
+			continue
+		}
 		rows = append(rows, stacked(part))
 	}
 	return n, rows, head
+}
+
+// eachFigured reports whether each of several lines of cells has a first cell, and a figure in the same column.
+func eachFigured(lines [][]string) bool {
+	if len(lines) < 2 || slices.ContainsFunc(lines, goesOnBelow) {
+		return false
+	}
+	for c := 1; c < len(lines[0]); c++ {
+		if !slices.ContainsFunc(lines, func(cells []string) bool { return c >= len(cells) || !textline.IsFigure(cells[c]) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // goesOnBelow reports whether cells have no first one, so that they may go on with the row above.
@@ -151,6 +184,7 @@ func stacked(lines [][]string) (row []string) {
 
 // isTableRule reports whether a line draws a rule through a table.
 func isTableRule(line string) bool {
+	line = unframed(line)
 	return strings.Contains(line, "--") && strings.Trim(line, "-|+:= ") == "" || len(line) >= 3 && strings.Trim(line, "= ") == ""
 }
 

@@ -421,7 +421,11 @@ func (p *page) children(n *html.Node) {
 	}
 }
 
+// hidden reports whether an element does not show. What a click on a tab shows, or a search within the page, is not hidden.
 func hidden(n *html.Node) bool {
+	if attribute(n, "role") == "tabpanel" || strings.EqualFold(attribute(n, "hidden"), "until-found") {
+		return false
+	}
 	opened := false
 	for _, a := range n.Attr {
 		opened = opened || a.Key == "open"

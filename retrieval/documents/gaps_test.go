@@ -17,6 +17,7 @@ func TestUnusual(t *testing.T) {
 		{"a.html", "<details><summary>More</summary><p>8 euros.</p></details><p>It is old.", "title A\np More\np 8 euros.\np It is old."},
 		{"a.html", "<p>Seen.<p style='color:red; DISPLAY : none'>Unseen.<span style=\"visibility:hidden\">x</span><div style=display:none>y</div><dialog>Cookies?</dialog><dialog open>Hello.</dialog><p style='display:nonesuch'>Shown.", "title A\np Seen.\np Hello.\np Shown."},
 		{"a.html", "<button role=tab>Size</button><div role=tabpanel style='display:none'><p>It weighs 1.3 kg.</div><div role=tabpanel aria-hidden=true hidden>5 years.</div><div hidden=until-found>Folded.</div><div role=tabpanel><p hidden>Unseen.</div>", "title A\np It weighs 1.3 kg.\np 5 years.\np Folded."},
+		{"a.html", "<ul><li><input type=checkbox><label><span>300</span> <span>g</span> lentils</label></li><li><div></div>2 leeks</li><li><svg></svg><p>Salt.</p></li></ul><p>Fill <input> in.", "title A\nl - 300 g lentils\nl - 2 leeks\nl - Salt.\np Fill in."},
 		{"a.html", "<figure><img src=x><figcaption>The old mill in 1912.</figcaption></figure>", "title A\np The old mill in 1912."},
 		{"a.html", "<table><tr><th rowspan=2>Day<th colspan=2>Visitors<tr><th>Adults<th>Children<tr><td rowspan=2>Sat<td>12<td>3<tr><td colspan=2>closed</table>", "title A\nh Day | Visitors Adults | Visitors Children\nr Sat | 12 | 3\nr Sat | closed |"},
 		{"a.csv", "sep=;\r\nName;Fee, in euros;Day\r\nAda;8,50;Mon\r\nBo;7,00;Tue\r\n", "title A\nh Name | Fee, in euros | Day\nr Ada | 8,50 | Mon\nr Bo | 7,00 | Tue"},

@@ -242,7 +242,7 @@ var inlineElements = map[atom.Atom]bool{
 	atom.Data: true, atom.Del: true, atom.Dfn: true, atom.Em: true, atom.I: true, atom.Ins: true, atom.Kbd: true,
 	atom.Label: true, atom.Mark: true, atom.Q: true, atom.S: true, atom.Samp: true, atom.Small: true, atom.Span: true,
 	atom.Strong: true, atom.Sub: true, atom.Sup: true, atom.Time: true, atom.U: true, atom.Var: true, atom.Wbr: true,
-	atom.Font: true, atom.Tt: true, atom.Img: true,
+	atom.Font: true, atom.Tt: true, atom.Img: true, atom.Input: true, atom.Picture: true, atom.Source: true,
 }
 
 func (p *page) walk(n *html.Node) {
@@ -408,6 +408,9 @@ func (p *page) block(n *html.Node) {
 		p.end(Paragraph)
 	}
 	p.children(n)
+	if p.onlyMark() {
+		return
+	}
 	kind := Paragraph
 	if text := english.Collapse(p.inline.String()); strings.HasPrefix(text, "- ") || n.DataAtom == atom.P && textline.IsLabel(text) {
 		kind = Line

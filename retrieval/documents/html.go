@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
@@ -197,6 +198,7 @@ type page struct {
 	marks  map[*html.Node]string // of the items of ordered lists
 
 	described string // the term whose descriptions are being read
+	adjoins   bool   // the text that comes next is in an element right behind another
 }
 
 func (p *page) end(kind Kind) {
@@ -251,7 +253,7 @@ func (p *page) walk(n *html.Node) {
 	}
 	switch n.Type {
 	case html.TextNode:
-		p.inline.WriteString(textIn(n))
+		p.text(textIn(n))
 		return
 	case html.CommentNode, html.DoctypeNode:
 		return
@@ -305,11 +307,43 @@ func (p *page) element(n *html.Node) {
 		p.struck(n)
 	default:
 		if inlineElements[n.DataAtom] {
+			switch {
+			case n.DataAtom == atom.Sub, n.DataAtom == atom.Sup, n.DataAtom == atom.Wbr:
+				p.adjoins = false
+			case n.PrevSibling != nil && n.PrevSibling.Type == html.ElementNode && n.PrevSibling.DataAtom != atom.Wbr:
+				p.adjoins = true
+			}
 			p.children(n)
 			return
 		}
 		p.block(n)
 	}
+}
+
+// text adds text that is part of a line. Where two elements adjoin, pages often place them apart without a space between them.
+func (p *page) text(text string) {
+	if p.adjoins && seam(p.inline.String(), text) {
+		p.inline.WriteByte(' ')
+	}
+	p.inline.WriteString(text)
+	p.adjoins = p.adjoins && text == ""
+}
+
+// seam reports whether a word ends at the end of a text, and another begins with the next text: "Oven" and "190 °C", "Member"
+// and "Posts", but not "W" and "heel" or "x" and "2".
+func seam(text, next string) bool {
+	last, n := utf8.DecodeLastRuneInString(text)
+	before, _ := utf8.DecodeLastRuneInString(text[:len(text)-n])
+	first, m := utf8.DecodeRuneInString(next)
+	second, _ := utf8.DecodeRuneInString(next[m:])
+	word := unicode.IsLower(last) && unicode.IsLetter(before)
+	switch {
+	case unicode.IsUpper(first):
+		return word || (unicode.IsUpper(last) && !unicode.IsLetter(before) || unicode.IsDigit(last)) && unicode.IsLower(second)
+	case unicode.IsDigit(first):
+		return word || strings.ContainsRune(":!?", last) && unicode.IsLetter(before)
+	}
+	return unicode.IsLetter(first) && strings.ContainsRune(":!?", last)
 }
 
 // struck adds text that is struck out, between marks as in Markdown: it holds no longer.

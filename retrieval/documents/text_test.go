@@ -143,6 +143,7 @@ func TestHeadingsOfText(t *testing.T) {
 		{"articles", "Rowing club\n\nArticle 1 - Fees\nMembers pay 90 pounds.\n\nArticle 2 - Boats\n- single: after the test\n\nArticle 3\nGuests wear a vest.\n",
 			"title Rowing club\n# Article 1 - Fees\np Members pay 90 pounds.\n# Article 2 - Boats\nl - single: after the test\n# Article 3\np Guests wear a vest."},
 		{"drawn rules", "Plan\n────────\n\nWe row.\n\nMoney\n━━━━━\nIt costs 8 euros.\n\n═══════\n\nThat is all.\n", "title Plan\np We row.\n# Money\np It costs 8 euros.\np That is all."},
+		{"letters within a list", "To do\n\n1. On the ground floor:\n   a) hold the rag\n   b) turn the key\n      - not too far\n   c) wipe it\n2. Go up.\n", "title To do\nl 1. On the ground floor:\nl a) hold the rag\nl b) turn the key\nl - not too far\nl c) wipe it\nl 2. Go up."},
 		{"one room and a list of rooms", "Room 12\nBroken window.\n\nThe hall is clean.\n\nBed 1: Ada\nBed 2: Ole\n", ""},
 		{"steps", "To do\n\n1. Ring Ole\n\n2. Paint the fence\n\n3. Buy oil\nand a brush\n", "title To do\nl 1. Ring Ole\nl 2. Paint the fence\nl 3. Buy oil\np and a brush"},
 		{"entry", "Mon  Train 14   Ulm 7:05 - Wels 11:20\n          Pension Traun, 2 nights\nWed  Train 9    Wels 8:30 - Graz 11:40\nThu  Train 2    Graz 9:15 - Ulm 16:00\n", ""},

@@ -16,10 +16,10 @@ import (
 // ListMark matches what stands before an item of a list, apart from its text.
 var ListMark = regexp.MustCompile(`^([-*•–·‣◦]|\(?([0-9.]{1,8}|[a-zA-Z]|[ivx]{1,5})[.)]|[0-9.]{2,8})$`)
 
-// IsItem reports whether a line begins with a list marker or with a box to tick.
+// IsItem reports whether a line begins with a list marker, which may be a letter as in "b) ", or with a box to tick.
 func IsItem(line string) bool {
 	_, ok := english.CutMarker(line)
-	return ok || IsBoxed(line)
+	return ok || IsBoxed(line) || len(line) > 3 && 'a' <= line[0] && line[0] <= 'z' && line[1:3] == ") "
 }
 
 // box is a box to tick, with or without its tick.

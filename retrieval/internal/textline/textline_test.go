@@ -10,7 +10,7 @@ func TestLines(t *testing.T) {
 		is      func(string) bool
 		yes, no []string
 	}{
-		"an item":               {IsItem, []string{"- milk", "1. first", "• bread", "[ ] eggs", "[x] oil", "☑ tea"}, []string{"-milk", "[ ]eggs", "[sic] oil", "20260. was", "milk - bread"}},
+		"an item":               {IsItem, []string{"- milk", "1. first", "• bread", "[ ] eggs", "[x] oil", "☑ tea", "b) oil"}, []string{"-milk", "B) oil", "b)oil", "[ ]eggs", "[sic] oil", "20260. was", "milk - bread"}},
 		"a label":               {IsLabel, []string{"Fee: 8 euros", "Wifi password: x-1"}, []string{"Fee:", "The fee. It is: 8", "Note: " + strings.Repeat("word ", 13)}},
 		"a stamped line":        {IsStamped, []string{"[03.03.24, 18:02] Sven: the water is back", "2024-03-03 18:02 started", "(a) Any person may join."}, []string{"3 March, 18:02", "[sic] the water", "(see above) Any person", "12.5 km"}},
 		"a title":               {LooksLikeTitle, []string{"The old mill", "Opening hours: overview"}, []string{"It is open.", "The orchid is kept under the stairs", "Ada, Ben,"}},

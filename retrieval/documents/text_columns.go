@@ -27,8 +27,8 @@ func (a aligned) extents() []extent {
 	return out
 }
 
-// columnsOf returns where the columns of a table stand. Cells that overlap are in one column.
-func columnsOf(rows []tallRow) (out []extent) {
+// columnExtents returns where the columns of a table stand. Cells that overlap are in one column.
+func columnExtents(rows []tallRow) (out []extent) {
 	var all []extent
 	for _, row := range rows {
 		all = append(all, row.first.extents()...)
@@ -84,9 +84,9 @@ func placed(rows []tallRow) [][]string {
 	if most == least {
 		return out
 	}
-	columns := columnsOf(rows)
+	columns := columnExtents(rows)
 	if len(columns) != most {
-		if columns = columnsOf(rows[1:]); len(columns) != most {
+		if columns = columnExtents(rows[1:]); len(columns) != most {
 			return out
 		}
 		words, at := wordExtents(rows[0].first)

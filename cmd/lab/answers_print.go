@@ -47,12 +47,12 @@ func percent(r answers.Rate) string {
 	return fmt.Sprintf("%.1f", 100*r.Mean)
 }
 
-// interval prints a rate with its interval.
-func interval(r answers.Rate) string {
+// interval prints a rate in per cent, with some decimals, and its interval.
+func interval(r answers.Rate, decimals int) string {
 	if r.N == 0 {
 		return "–"
 	}
-	return fmt.Sprintf("%.1f (%.0f–%.0f)", 100*r.Mean, 100*r.Low, 100*r.High)
+	return fmt.Sprintf("%.*f (%.0f–%.0f)", decimals, 100*r.Mean, 100*r.Low, 100*r.High)
 }
 
 var resultHeads = []any{"right", "exact", "F1", "sentence", "first", "invented", "wrong", "unknown", "refused", "read", "doubted", "spared"}
@@ -67,7 +67,7 @@ func printResults(w io.Writer, results []answers.Result) {
 	for _, r := range results {
 		fmt.Fprintf(w, "%-28s %-9s %4d", r.Set, r.Method, r.N)
 		for _, rate := range rates(r) {
-			fmt.Fprintf(w, " %14s", interval(rate))
+			fmt.Fprintf(w, " %14s", interval(rate, 1))
 		}
 		fmt.Fprintf(w, " %7.3f\n", r.Median)
 	}
@@ -103,10 +103,34 @@ func printConfidence(w io.Writer, results []answers.Result) {
 	head := "\nAnswers (%) by the confidence that they claim:\n"
 	for _, r := range results {
 		for _, s := range r.ConfidenceBins {
-			fmt.Fprintf(w, "%s%-28s %-9s  %3.0f to %3.0f: claimed %.0f, right %s of %d\n", head, r.Set, r.Method, 100*s.Low, 100*s.High, 100*s.Claim, interval(s.Right), s.Right.N)
+			fmt.Fprintf(w, "%s%-28s %-9s  %3.0f to %3.0f: claimed %.0f, right %s of %d\n", head, r.Set, r.Method, 100*s.Low, 100*s.High, 100*s.Claim, interval(s.Right, 1), s.Right.N)
 			head = ""
 		}
 	}
+}
+
+// markdown returns the rates of results, without those that are spared, and how often answers are right by the confidence that they
+// claim, as tables in Markdown.
+func markdown(results []answers.Result) string {
+	var b strings.Builder
+	heads := resultHeads[:len(resultHeads)-1]
+	fmt.Fprintf(&b, "| set | method | n |"+strings.Repeat(" %s |", len(heads))+"\n"+strings.Repeat("|---", len(heads)+3)+"|\n", heads...)
+	for _, r := range results {
+		fmt.Fprintf(&b, "| `%s` | %s | %d |", r.Set, r.Method, r.N)
+		for _, rate := range rates(r)[:len(heads)] {
+			fmt.Fprintf(&b, " %s |", interval(rate, 0))
+		}
+		b.WriteByte('\n')
+	}
+	head := "\n| set | method | claimed | mean | right | of |\n|---|---|---|---|---|---|\n"
+	for _, r := range results {
+		for _, s := range r.ConfidenceBins {
+			b.WriteString(head)
+			head = ""
+			fmt.Fprintf(&b, "| `%s` | %s | %.0f to %.0f | %.0f | %s | %d |\n", r.Set, r.Method, 100*s.Low, 100*s.High, 100*s.Claim, interval(s.Right, 0), s.Right.N)
+		}
+	}
+	return b.String()
 }
 
 // printRecalls prints how often the sentences that hold the answer are retrieved.
@@ -122,7 +146,7 @@ func printRecalls(w io.Writer, recalls []recallRow) {
 	for _, r := range recalls {
 		fmt.Fprintf(w, "%-28s %-12s %4d", r.Set, r.Method, r.At[1].N)
 		for _, k := range answers.Depths {
-			fmt.Fprintf(w, " %14s", interval(r.At[k]))
+			fmt.Fprintf(w, " %14s", interval(r.At[k], 1))
 		}
 		fmt.Fprintln(w)
 	}

@@ -73,9 +73,12 @@ func TestAnswers(t *testing.T) {
 // Without --sets, the open set of people is asked.
 func TestAnswersByDefault(t *testing.T) {
 	h := clitest.NewHome(t)
-	stdout, stderr, err := h.Run("answers", "--methods", "quote", "--n", "2")
+	stdout, stderr, err := h.Run("answers", "--methods", "quote", "--n", "2", "--tables", "t.md")
 	if err != nil || !strings.Contains(stdout, "people/tune") {
 		t.Errorf("%v: %s%s", err, stdout, stderr)
+	}
+	if b, err := os.ReadFile(filepath.Join(h.Dir, "t.md")); err != nil || !strings.Contains(string(b), "\n| `people/tune` | quote | 2 | 50 (9–91) | 0 (") {
+		t.Errorf("tables: %v, %s", err, b)
 	}
 }
 
@@ -133,6 +136,7 @@ func TestAnswersErrors(t *testing.T) {
 		{"--sets people/tune --show right", "--show"},
 		{"--sets people/tune --n=-1", "--n -1"},
 		{"--sets people/tune rows.json", "needs --json before it"},
+		{"--sets people/tune --tables none/t.md", "--tables: "},
 		{"--sets people/tune --weights magic", "magic"},
 		{"--sets people/tune --index bleve://x", "weaviate://"},
 	} {

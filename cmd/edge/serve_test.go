@@ -145,8 +145,10 @@ func TestServe(t *testing.T) {
 func TestServeReplacesWhileItAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		closed := false
-		first := &session{device: &node.Device{}, closers: []func() error{func() error { closed = true; return nil }}}
-		second := &session{device: &node.Device{}}
+		alone := answerFlags{}
+		alone.Side = "device"
+		first := &session{flags: alone, device: &node.Device{}, closers: []func() error{func() error { closed = true; return nil }}}
+		second := &session{flags: alone, device: &node.Device{}}
 		s := &serving{}
 		s.replace(first)
 		used, leave := s.current()

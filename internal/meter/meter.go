@@ -114,8 +114,8 @@ type Reading struct {
 	Samples int
 	Watts   float64 // mean
 	Joules  float64
-	Took    time.Duration
-	Err     error // of the first sample that could not be read
+	Took    time.Duration // up to the last sample
+	Err     error         // of the first sample that could not be read
 }
 
 // Above returns the energy in joules beyond that of idling for the same time. It is at least 0.
@@ -137,9 +137,10 @@ func (b *Battery) Measure(ctx context.Context, every time.Duration) Reading {
 			return
 		}
 		now := time.Now()
-		if r.Samples > 0 {
-			r.Joules += (last + w) / 2 * now.Sub(before).Seconds() // trapezoids
+		if r.Samples == 0 {
+			last = w // since the beginning
 		}
+		r.Joules += (last + w) / 2 * now.Sub(before).Seconds() // trapezoids
 		before, last = now, w
 		r.Samples++
 	}
@@ -154,7 +155,7 @@ func (b *Battery) Measure(ctx context.Context, every time.Duration) Reading {
 		case <-ctx.Done():
 		}
 		sample()
-		r.Took = time.Since(begin)
+		r.Took = before.Sub(begin)
 		if s := r.Took.Seconds(); s > 0 {
 			r.Watts = r.Joules / s
 		}

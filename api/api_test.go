@@ -1429,13 +1429,26 @@ func TestUploadsOutOfOrder(t *testing.T) {
 			t.Errorf("%s: %d %s, %d files", name, w.Code, w.Body, len(library.held))
 		}
 	}
-	cut := httptest.NewRequest("POST", "http://localhost:7470/v1/documents?name=a.md", io.MultiReader(strings.NewReader("Te"), iotest.ErrReader(io.ErrUnexpectedEOF)))
-	cut.Header.Set("Content-Type", "text/plain")
-	cfg := config(&echo{})
-	cfg.Library = &papers{held: map[string]string{}}
-	w := httptest.NewRecorder()
-	New(cfg).Handler().ServeHTTP(w, cut)
-	if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "ended early") {
-		t.Errorf("a file that is cut off: %d %s", w.Code, w.Body)
+}
+
+// A body that does not arrive as it should is the client's fault.
+func TestBodiesThatBreakOff(t *testing.T) {
+	for _, c := range []struct {
+		err    error
+		status int
+		want   string
+	}{
+		{io.ErrUnexpectedEOF, http.StatusBadRequest, "ended early"},
+		{errors.New("invalid byte in chunk length"), http.StatusBadRequest, "invalid byte in chunk length"},
+		{os.ErrDeadlineExceeded, http.StatusRequestTimeout, "too slow"},
+	} {
+		for _, path := range []string{chatPath, "/api/chat", messagesPath, "/v1/documents?name=a.md"} {
+			r := httptest.NewRequest("POST", "http://localhost:7470"+path, io.MultiReader(strings.NewReader(`{"mess`), iotest.ErrReader(c.err)))
+			w := httptest.NewRecorder()
+			New(config(&echo{})).Handler().ServeHTTP(w, r)
+			if w.Code != c.status || !strings.Contains(w.Body.String(), c.want) {
+				t.Errorf("%v at %s: %d %s", c.err, path, w.Code, w.Body)
+			}
+		}
 	}
 }

@@ -111,7 +111,7 @@ func addFiles(l Library, r *http.Request) (results []uploadResult, err error) {
 		if err != nil {
 			return err
 		}
-		d, skipped, err := l.Add(r.Context(), name, upload{body})
+		d, skipped, err := l.Add(r.Context(), name, sent{body, "file"})
 		result := uploadResult{Name: name, Skipped: skipped}
 		if skipped == "" {
 			result.Document = &d
@@ -128,18 +128,6 @@ func addFiles(l Library, r *http.Request) (results []uploadResult, err error) {
 		err = badRequest("file", "the form has no file")
 	}
 	return results, err
-}
-
-// upload is a file that a client sends.
-type upload struct{ io.Reader }
-
-// Read tells an upload that ends early from a file of the index that does.
-func (u upload) Read(p []byte) (int, error) {
-	n, err := u.Reader.Read(p)
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		err = badRequest("file", "the upload ended early: send it again")
-	}
-	return n, err
 }
 
 // paced reads the body of a request that holds a place. A client that sends less than slowestUpload for long, or for longer than

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"reflect"
 	"strings"
 	"time"
@@ -29,7 +30,7 @@ func read(w http.ResponseWriter, r *http.Request, v any) error {
 	if how := r.Header.Get("Content-Encoding"); how != "" && !strings.EqualFold(how, "identity") {
 		return &Error{Status: http.StatusUnsupportedMediaType, Type: "invalid_request_error", Message: fmt.Sprintf("the request is compressed (%.40q): send it as it is", how)}
 	}
-	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	b, err := io.ReadAll(sent{Reader: http.MaxBytesReader(w, r.Body, maxBody)})
 	if err != nil {
 		return err
 	}
@@ -46,6 +47,30 @@ func read(w http.ResponseWriter, r *http.Request, v any) error {
 		return badRequest("", "the request is no JSON object: %v", err)
 	}
 	return nil
+}
+
+// sent is what a client sends. If it cannot be read, that is the client's fault, unlike what is wrong with a file of the server.
+type sent struct {
+	io.Reader
+	param string // what errors name; empty for the request
+}
+
+func (s sent) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	var own *Error
+	var large *http.MaxBytesError
+	switch {
+	case err == nil, errors.Is(err, io.EOF), errors.As(err, &own), errors.As(err, &large):
+		return n, err
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		err = badRequest(s.param, "the request ended early: send it again")
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		err = &Error{Status: http.StatusRequestTimeout, Type: "invalid_request_error", Param: orNull(s.param), Code: "too_slow",
+			Message: "the request is too slow: send it again"}
+	default:
+		err = badRequest(s.param, "the request cannot be read: %v", err)
+	}
+	return n, err
 }
 
 // fieldPath returns the path of a field in a request that is read into v. encoding/json names the embedded struct on the way,

@@ -212,7 +212,11 @@ func (s *library) Remove(ctx context.Context, path string) error {
 	path = list[at].Path
 	s.changes.Lock()
 	defer s.changes.Unlock()
-	if _, err := s.edit(func(x *search.Index) (search.Report, error) { return x.Remove(ctx, path) }); err != nil {
+	_, err = s.edit(func(x *search.Index) (search.Report, error) { return x.Remove(ctx, path) })
+	if errors.Is(err, search.ErrNotIndexed) { // another request or program was faster
+		return fmt.Errorf("%s: %w", path, api.ErrNoDocument)
+	}
+	if err != nil {
 		return err
 	}
 	if filepath.Dir(path) == dir {

@@ -1407,25 +1407,31 @@ func TestEnding(t *testing.T) {
 	}
 }
 
-// An upload that ends early is the client's fault, and a form has a bounded number of files.
+// A form that ends early is the client's fault, and a form has a bounded number of files. One with a bad name is skipped. Whatever
+// happens, the response says which files were read.
 func TestUploadsOutOfOrder(t *testing.T) {
-	part := func(i int) string {
-		return fmt.Sprintf("--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"%d.md\"\r\n\r\nText.\r\n", i)
+	part := func(name string) string {
+		return fmt.Sprintf("--x\r\nContent-Disposition: form-data; name=\"file\"; filename=%q\r\n\r\nText.\r\n", name)
 	}
-	const form = `multipart/form-data; boundary=x`
 	var all strings.Builder
 	for i := range maxFiles + 1 {
-		all.WriteString(part(i))
+		all.WriteString(part(fmt.Sprintf("%d.md", i)))
 	}
-	for name, c := range map[string]struct{ body, kind, want string }{
-		"cut off":    {strings.TrimSuffix(part(1), "\r\n"), form, "ended early"},
-		"many files": {all.String() + "--x--", form, "more than 1000 files"},
+	for name, c := range map[string]struct {
+		body, want    string
+		status, files int // files are kept, and the response says so
+	}{
+		"cut off":     {strings.TrimSuffix(part("1.md"), "\r\n"), "ended early", 400, 0},
+		"then cut":    {part("0.md") + strings.TrimSuffix(part("1.md"), "\r\n"), "ended early", 400, 1},
+		"many files":  {all.String() + "--x--", "more than 1000 files", 400, maxFiles},
+		"a bad name":  {part("0.md") + part(".env") + part("1.md") + "--x--", ".env", 200, 2},
+		"a long name": {part(strings.Repeat("x", 200)) + "--x--", "its name has 200 bytes, more than 128", 422, 0},
 	} {
 		library := &papers{held: map[string]string{}}
 		cfg := config(&echo{})
 		cfg.Library = library
-		w := send(t, New(cfg), "POST", "/v1/documents", c.body, "Content-Type", c.kind)
-		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), c.want) || len(library.held) > maxFiles {
+		w := send(t, New(cfg), "POST", "/v1/documents", c.body, "Content-Type", "multipart/form-data; boundary=x")
+		if w.Code != c.status || !strings.Contains(w.Body.String(), c.want) || len(library.held) != c.files || strings.Count(w.Body.String(), `"path"`) != c.files {
 			t.Errorf("%s: %d %s, %d files", name, w.Code, w.Body, len(library.held))
 		}
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -92,41 +93,60 @@ func (s *Server) addDocuments(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = http.MaxBytesReader(w, &paced{ReadCloser: r.Body, control: http.NewResponseController(w), patience: stallAfter, left: longestUpload}, maxUpload)
 	results, err := addFiles(l, r)
+	why := allSkipped(results)
 	if err != nil {
 		s.note("an upload failed", err)
-		fail(w, err)
+		why = errorOf(err)
+	}
+	if len(results) == 0 {
+		fail(w, why)
 		return
 	}
 	body, status := map[string]any{"object": "list", "data": results}, http.StatusOK
-	if why := allSkipped(results); why != nil {
+	if why != nil {
+		why.retry(w)
 		body["error"], status = why, why.Status
 	}
 	reply(w, status, body)
 }
 
-// addFiles adds the files of a request to a library.
+// addFiles adds the files of a request to a library. With an error, it also returns what became of the files before it.
 func addFiles(l Library, r *http.Request) (results []uploadResult, err error) {
 	add := func(name string, body io.Reader) error {
-		name, err := fileName(name)
+		d, skipped, err := l.Add(r.Context(), name, sent{body, "file"})
 		if err != nil {
 			return err
 		}
-		d, skipped, err := l.Add(r.Context(), name, sent{body, "file"})
 		result := uploadResult{Name: name, Skipped: skipped}
 		if skipped == "" {
 			result.Document = &d
 		}
 		results = append(results, result)
-		return err
+		return nil
 	}
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "multipart/form-data" {
-		err = eachFile(r, add)
-	} else {
-		err = add(r.URL.Query().Get("name"), r.Body)
+		err = eachFile(r, func(given string, body io.Reader) error {
+			name, wrong := fileName(given)
+			if wrong != "" { // the others can be read
+				results = append(results, uploadResult{Name: name, Skipped: "its name " + wrong})
+				return nil
+			}
+			return add(name, body)
+		})
+		if err == nil && len(results) == 0 {
+			err = badRequest("file", "the form has no file")
+		}
+		return results, err
 	}
-	if err == nil && len(results) == 0 {
-		err = badRequest("file", "the form has no file")
+	given := r.URL.Query().Get("name")
+	if given == "" {
+		return nil, badRequest("name", "name is missing: send the file's name, with its ending, as in ?name=notes.md, or a form with the file")
 	}
+	name, wrong := fileName(given)
+	if wrong != "" {
+		return nil, badRequest("name", "the name %q %s: send another, with its ending, such as notes.md", name, wrong)
+	}
+	err = add(name, r.Body)
 	return results, err
 }
 
@@ -202,19 +222,24 @@ func eachFile(r *http.Request, add func(name string, body io.Reader) error) erro
 // maxName bounds the name of an uploaded file in bytes.
 const maxName = 128
 
-// fileName returns the last element of a name, which must do as the name of a file on any system.
-func fileName(name string) (string, error) {
-	if name == "" {
-		return "", badRequest("name", "name is missing: send the file's name, with its ending, as in ?name=notes.md, or a form with the file")
-	}
-	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
+// fileName returns the last element of a name, and what is wrong with it: it must do as the name of a file on any system.
+func fileName(given string) (name, wrong string) {
+	name = path.Base(strings.ReplaceAll(given, `\`, "/"))
+	bare := strings.Trim(name, ". ")
 	bad := strings.ContainsFunc(name, func(r rune) bool {
 		return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar || strings.ContainsRune(`<>:"|?*`, r)
 	})
-	if bad || name == "" || name[0] == '.' || strings.Trim(name, ". ") != name || len(name) > maxName || name == "/" {
-		return "", badRequest("name", "%q is no name for a file: send the file's name, with its ending, such as notes.md", name)
+	switch {
+	case bare == "" || bare == "/":
+		return name, "is not that of a file"
+	case name[0] == '.':
+		return name, "begins with a dot, as those of hidden files"
+	case bad || bare != name:
+		return name, "has a character, or a dot or space at an end, that some systems do not allow"
+	case len(name) > maxName:
+		return name, fmt.Sprintf("has %d bytes, more than %d", len(name), maxName)
 	}
-	return name, nil
+	return name, ""
 }
 
 func (s *Server) removeDocument(w http.ResponseWriter, r *http.Request) {

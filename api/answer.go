@@ -150,8 +150,10 @@ type timings struct {
 	PredictedPerSecond float64 `json:"predicted_per_second"`
 }
 
+// timingsOf returns the timings of an answer. Its prompt is read when both sides have read theirs.
 func timingsOf(prompt int, a node.Answer) timings {
-	t := timings{PromptN: prompt, PromptMs: tandem.Milliseconds(a.Prefill[tandem.Device]), PredictedN: len(a.Tokens), PredictedMs: tandem.Milliseconds(a.Took - a.Prefill[tandem.Device])}
+	reading := min(max(a.Prefill[tandem.Device], a.Prefill[tandem.Cloud]), a.Took)
+	t := timings{PromptN: prompt, PromptMs: tandem.Milliseconds(reading), PredictedN: len(a.Tokens), PredictedMs: tandem.Milliseconds(a.Took - reading)}
 	if t.PromptMs > 0 {
 		t.PromptPerSecond = 1000 * float64(prompt) / t.PromptMs
 	}

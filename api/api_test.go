@@ -277,6 +277,25 @@ func TestChatCompletion(t *testing.T) {
 	}
 }
 
+// The prompt takes as long as the side that reads longest, be it a cloud that answers alone, and no longer than the answer.
+func TestTimings(t *testing.T) {
+	for _, c := range []struct {
+		prefill [2]time.Duration // by side
+		prompt  float64          // ms
+	}{
+		{[2]time.Duration{300 * time.Millisecond, 0}, 300},
+		{[2]time.Duration{0, 300 * time.Millisecond}, 300},
+		{[2]time.Duration{100 * time.Millisecond, 300 * time.Millisecond}, 300},
+		{[2]time.Duration{100 * time.Millisecond, time.Hour}, 400}, // a cloud may say anything
+		{[2]time.Duration{0, -time.Hour}, 0},
+	} {
+		got := timingsOf(30, node.Answer{Prefill: c.prefill, Took: 400 * time.Millisecond, Tokens: make([]node.Token, 5)})
+		if got.PromptMs != c.prompt || got.PredictedMs != 400-c.prompt {
+			t.Errorf("%v: %+v", c.prefill, got)
+		}
+	}
+}
+
 // Of an answer that a stop string cuts, only the parts before it are told, the last as far as it goes.
 func TestCutShort(t *testing.T) {
 	quoted := func(text string) node.Part { return node.Part{Text: text, Quotes: []node.Quote{{Text: text}}} }

@@ -65,7 +65,8 @@ func TestServeHTTP(t *testing.T) {
 		{"/v1/embeddings", `{"input":"the key"}`, `"embedding":[`},
 		{"/v1/chat/completions", `{"messages":[{"role":"user","content":"When does the harbour museum open?"}]}`, `"content":"9:30"`},
 		{"/v1/chat/completions", `{"stop":["3"],"messages":[{"role":"user","content":"When does the harbour museum open?"}]}`, `"content":"9:"`},
-		{"/metrics", "", "tandem_answers_total{outcome=\"complete\"} 2"},
+		{"/api/chat", `{"stream":false,"messages":[{"role":"user","content":"When does the harbour museum open?"}]}`, `"prompt_eval_duration":`},
+		{"/metrics", "", "tandem_answers_total{outcome=\"complete\"} 3"},
 	} {
 		method := http.MethodGet
 		if test.body != "" {

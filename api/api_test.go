@@ -501,6 +501,10 @@ func TestRefusals(t *testing.T) {
 		`{"prompt":"x","tandem":{"local_onyl":1}}`: "tandem.local_onyl",
 		`{"prompt":"x","temperature":"hot"}`:       "temperature",
 		`{"prompt":"x","tandem":{"draft":5}}`:      "tandem.draft",
+		`{"prompt":"x","max_completion_tokens":0}`: "max_completion_tokens",
+		`{"prompt":"x","best_of":2}`:               "best_of",
+		`{"prompt":"x","suffix":"."}`:              "suffix",
+		`{"prompt":"x","functions":[{}]}`:          "functions",
 	} {
 		if w := send(t, s, "POST", "/v1/completions", body); w.Code != http.StatusBadRequest || at(object(t, w), "error", "param") != param {
 			t.Errorf("%s: %d %s, want the param %s", body, w.Code, w.Body, param)

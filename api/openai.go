@@ -100,8 +100,12 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request) {
 		err = badRequest("prompt", "prompt is empty: want the question")
 	case q.Logprobs != nil:
 		err = badRequest("logprobs", "logprobs are given by /v1/chat/completions only")
-	case q.Echo, q.Suffix != "", q.BestOf != nil && *q.BestOf != 1:
-		err = badRequest("echo", "echo, suffix and best_of are not supported")
+	case q.Echo:
+		err = badRequest("echo", "echo is not supported: leave it out")
+	case q.Suffix != "":
+		err = badRequest("suffix", "suffix is not supported: leave it out")
+	case q.BestOf != nil && *q.BestOf != 1:
+		err = badRequest("best_of", "best_of is not supported: leave it out")
 	}
 	var j *job
 	if err == nil {

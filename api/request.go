@@ -170,8 +170,10 @@ func mustCall(choice json.RawMessage) bool {
 func (o options) check() error {
 	stops, hottest := cmp.Or(o.bounds.stops, maxStops), cmp.Or(o.bounds.hottest, MaxTemperature)
 	switch {
-	case isGiven(o.Tools) || isGiven(o.Functions):
+	case isGiven(o.Tools):
 		return badRequest("tools", "tools are not supported: this server answers from documents")
+	case isGiven(o.Functions):
+		return badRequest("functions", "functions are not supported: this server answers from documents")
 	case mustCall(o.ToolChoice):
 		return badRequest("tool_choice", "tool_choice: tools are not supported: leave it out, or give auto or none")
 	case mustCall(o.FunctionCall):
@@ -183,7 +185,7 @@ func (o options) check() error {
 	case isGiven(o.Schema):
 		return badRequest("json_schema", "json_schema is not supported: answers are text from documents")
 	case isGiven(o.LogitBias):
-		return badRequest("logit_bias", "logit_bias is not supported")
+		return badRequest("logit_bias", "logit_bias is not supported: leave it out")
 	case o.Presence != 0:
 		return badRequest("presence_penalty", "presence_penalty is not supported: leave it at 0")
 	case o.Frequency != 0:
@@ -228,11 +230,16 @@ func (o options) setSampling(to *tandem.Settings) error {
 	if o.TopP != nil {
 		to.Sampling.TopP = *o.TopP
 	}
-	for _, most := range []*integer{o.MaxTokens, o.MaxNew} {
-		if most != nil && *most > 0 {
-			to.MaxTokens = int(min(*most, tandem.MaxAnswer))
-		} else if most != nil && *most != -1 {
-			return badRequest("max_tokens", "max_tokens is %d: want 1 or more, or -1 for the server's limit", *most)
+	for _, most := range []struct {
+		name  string
+		given *integer
+	}{{"max_tokens", o.MaxTokens}, {"max_completion_tokens", o.MaxNew}} {
+		switch n := most.given; {
+		case n == nil, *n == -1:
+		case *n < 1:
+			return badRequest(most.name, "%s is %d: want 1 or more, or -1 for the server's limit", most.name, *n)
+		default:
+			to.MaxTokens = int(min(*n, tandem.MaxAnswer))
 		}
 	}
 	if o.Seed != nil && *o.Seed != -1 {

@@ -212,7 +212,7 @@ func (t *conversation) save(path string) error {
 	return t.tell("%s in %s", cli.Count(len(t.said), "answer"), path)
 }
 
-// markdown writes a question with its answer and the sentences that were shown below it.
+// markdown writes a question with its answer and what was shown below it.
 func (t *conversation) markdown(text *strings.Builder, e exchange) {
 	answer := e.answer.Answer
 	if t.reader != nil { // each line is a part, and a model's text may be Markdown already
@@ -222,6 +222,9 @@ func (t *conversation) markdown(text *strings.Builder, e exchange) {
 	for _, p := range e.answer.Parts {
 		p = t.shown(p)
 		say, near := t.quotesFor(p, quote.OneLine)
+		if line := t.standing(e.answer, p, len(say) > 0); line != "" {
+			fmt.Fprintf(text, "\n%s\n", line)
+		}
 		if isKnown(p) {
 			say = append(say, quote.Otherwise(p, quote.OneLine)...)
 		}
@@ -233,6 +236,9 @@ func (t *conversation) markdown(text *strings.Builder, e exchange) {
 		}
 		for _, line := range near {
 			fmt.Fprintf(text, "\n> %s\n", strings.TrimSpace(line))
+		}
+		if p.Unsure {
+			fmt.Fprintf(text, "\n%s\n", unsureNote(p))
 		}
 	}
 }

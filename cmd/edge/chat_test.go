@@ -12,7 +12,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"tandem/api"
 	"tandem/cmd/internal/clitest"
+	"tandem/node"
 )
 
 // A chat goes on after the conversation, or a single question, exceeds the model's context.
@@ -102,7 +104,7 @@ func TestChatCommands(t *testing.T) {
 	}
 	saved := filepath.Join(h.Dir, "said.md")
 	text, err := os.ReadFile(saved)
-	if err != nil || !strings.HasPrefix(string(text), "## What is the wifi password of the lake cabin?\n\n"+deviceKnows+"\n\n> “The wifi password") {
+	if err != nil || !strings.HasPrefix(string(text), "## What is the wifi password of the lake cabin?\n\n"+deviceKnows+"\n\nfrom: Lake cabin (sample document) 100 %\n\n> “The wifi password") {
 		t.Errorf("saved %q, %v", text, err)
 	}
 	if info, err := os.Stat(saved); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
@@ -144,6 +146,17 @@ func TestSaveParts(t *testing.T) {
 	}
 }
 
+// A saved chat says of an answer what was said below it: that it is unsure, and from whom it is.
+func TestSaveMarks(t *testing.T) {
+	a, _, _ := clitest.App(t)
+	c := &conversation{session: &session{app: a, device: &node.Device{}}}
+	var text strings.Builder
+	c.markdown(&text, exchange{"Who?", askJSON{Answer: "Ada", Parts: []partJSON{{Text: "Ada", Unsure: true, Sure: 0.6, Sources: []api.Cited{{Title: "Crew", Weight: 1}}}}}})
+	if want := "## Who?\n\nAda\n\nfrom: Crew\n\nunsure: right in 60 of 100 such answers\n"; text.String() != want {
+		t.Errorf("%q, want %q", text.String(), want)
+	}
+}
+
 // A saved chat has the sentences that were shown below an answer, also where nothing was certain.
 func TestSaveNearest(t *testing.T) {
 	h := newHome(t)
@@ -156,6 +169,9 @@ func TestSaveNearest(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(h.Dir, "said.md"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), "\n\nnot known: the documents of this device do not clearly say it\n\nnearest:\n") {
+		t.Errorf("saved without why: %s", text)
 	}
 	shown := regexp.MustCompile(`“[^”]+” – [^\n]+`).FindAllString(string(out), -1)
 	if len(shown) == 0 || !strings.Contains(string(text), "\n\nnearest:\n\n> “") {

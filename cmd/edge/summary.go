@@ -220,15 +220,8 @@ func (s *session) printCitations(r askJSON) {
 // citationLines returns the lines below a part of the answer.
 func (s *session) citationLines(r askJSON, p partJSON) (lines []string) {
 	quotes, near := s.quotesFor(p, s.app.Stress)
-	switch {
-	case refusal.Unsupported(p.Text, p.Nothing):
-		lines = append(lines, "not known: "+s.whyUnknown(r))
-	case p.Unknown:
-		lines = append(lines, "not known, after reading "+s.sourceShares(p))
-	case s.flags.show.Stats || len(quotes) == 0:
-		if from := s.sourceShares(p); from != "" {
-			lines = append(lines, "from: "+from)
-		}
+	if line := s.standing(r, p, len(quotes) > 0); line != "" {
+		lines = append(lines, line)
 	}
 	lines = append(lines, quotes...)
 	if isKnown(p) {
@@ -241,6 +234,21 @@ func (s *session) citationLines(r askJSON, p partJSON) (lines []string) {
 		lines = append(lines, unsureNote(p))
 	}
 	return lines
+}
+
+// standing says whether a part is known or, where no sentence is quoted or the flags ask for it, where it is from.
+func (s *session) standing(r askJSON, p partJSON, quoted bool) string {
+	switch {
+	case refusal.Unsupported(p.Text, p.Nothing):
+		return "not known: " + s.whyUnknown(r)
+	case p.Unknown:
+		return "not known, after reading " + s.sourceShares(p)
+	case s.flags.show.Stats || !quoted:
+		if from := s.sourceShares(p); from != "" {
+			return "from: " + from
+		}
+	}
+	return ""
 }
 
 // nearHeading stands above the texts that come close to a part. Below an answer they may support it or not: nobody has

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -53,8 +54,11 @@ func (s *session) whatToAsk() string {
 		return ask + "."
 	}
 	var titles []string
-	for _, d := range list[:min(len(list), 3)] {
-		titles = append(titles, "“"+cli.Shorten(strings.TrimSpace(cli.Escape(d.Title)), 40)+"”")
+	for _, d := range list {
+		title := "“" + cli.Shorten(strings.TrimSpace(cli.Escape(d.Title)), 40) + "”"
+		if len(titles) < 3 && !slices.Contains(titles, title) { // files of one name in several folders share a title
+			titles = append(titles, title)
+		}
 	}
 	if last := len(titles) - 1; last > 0 {
 		titles = append(titles[:last-1], titles[last-1]+" or "+titles[last])

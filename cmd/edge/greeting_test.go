@@ -76,6 +76,7 @@ func TestGreetingNamesOwnDocuments(t *testing.T) {
 			t.Errorf("%q: %q", args, a.Answer)
 		}
 	}
+	clitest.Write(t, notes, "Alder.ini", "[tree]\nheight = 20\n") // has the title of another file
 	for _, title := range []string{"Alder", strings.Repeat("Birch ", 20), "Zelkova"} {
 		clitest.Write(t, notes, title[:3]+".md", "# "+title+"\n\nA tree.\n")
 	}

@@ -143,7 +143,11 @@ func (a *App) commandNamed(names []string) (*kong.Node, error) {
 	for i, name := range names {
 		next := childNamed(node, name)
 		if next == nil {
-			return nil, fmt.Errorf("there is no command %q: see %s help", strings.Join(names[:i+1], " "), a.Program)
+			unknown := fmt.Sprintf("there is no command %q", strings.Join(names[:i+1], " "))
+			if near := slices.IndexFunc(node.Children, func(c *kong.Node) bool { return !c.Hidden && isNear(name, c.Name) }); near >= 0 {
+				return nil, fmt.Errorf("%s, did you mean %q?", unknown, node.Children[near].Name)
+			}
+			return nil, fmt.Errorf("%s: see %s help", unknown, a.Program)
 		}
 		node = next
 	}

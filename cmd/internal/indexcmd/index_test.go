@@ -217,6 +217,7 @@ func TestProgressLine(t *testing.T) {
 		"indexing: 1 of 4 files, 10.0 MB of 40.0 MB, about 30s left: a.txt": {search.Progress{Path: "x/a.txt", Done: 1, Files: 4, Bytes: 10e6, TotalBytes: 40e6}, 10 * time.Second},
 		"indexing: 4 of 4 files, 40.0 MB of 40.0 MB: a.txt":                 {search.Progress{Path: "a.txt", Done: 4, Files: 4, Bytes: 40e6, TotalBytes: 40e6}, time.Second},
 		"indexing: 1 of 1 file, 0 B of 0 B: a.txt":                          {search.Progress{Path: "a.txt", Done: 1, Files: 1}, time.Second},
+		"indexing: 5 of 8 files, 376 B of 3.5 kB: a.pdf":                    {search.Progress{Path: "a.pdf", Done: 5, Files: 8, Bytes: 376, TotalBytes: 3500}, 10 * time.Second},
 		"indexing: 1 of 2 files, 0 B of 5 B: a.txt":                         {search.Progress{Path: "a.txt", Done: 1, Files: 2, TotalBytes: 5}, time.Second},
 	} {
 		if got := progressLine("indexing", c.p, c.spent); got != want {

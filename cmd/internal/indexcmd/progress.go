@@ -28,10 +28,13 @@ func waiting(a *cli.App) func() {
 	return func() { a.Progress("waiting for another program that writes the index") }
 }
 
+// fewBytes tell nothing about the time left: what is needed once, such as to start the reader of PDFs, takes most of the time.
+const fewBytes = 1e6
+
 // progressLine returns the line that progress draws after the time spent.
 func progressLine(what string, p search.Progress, spent time.Duration) string {
 	line := fmt.Sprintf("%s: %d of %s, %s of %s", what, p.Done, cli.Count(p.Files, "file"), cli.Bytes(p.Bytes), cli.Bytes(p.TotalBytes))
-	if p.Bytes > 0 && p.Bytes < p.TotalBytes {
+	if p.Bytes >= fewBytes && p.Bytes < p.TotalBytes {
 		left := time.Duration(float64(spent) * float64(p.TotalBytes-p.Bytes) / float64(p.Bytes))
 		line += fmt.Sprintf(", about %v left", left.Round(time.Second))
 	}

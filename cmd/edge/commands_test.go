@@ -62,6 +62,8 @@ func TestHelpOfCommands(t *testing.T) {
 		"netem":             "Default: 127.0.0.1:4434. --delay",
 		"models":            "models rm (remove, delete) Remove",
 		"index":             "Examples: edge index add",
+		"index add":         `--exclude "" lifts it`,
+		"index rebuild":     "damaged, or that another version made",
 		"history":           "Examples: edge history list",
 		"models rm":         "Usage: edge models rm <name> ... [flags]",
 		"models adapt list": "Examples: edge models adapt list",

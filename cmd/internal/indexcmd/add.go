@@ -28,7 +28,7 @@ func (c *addCmd) Help() string {
 
 Only files that changed, or that were cut into passages of another length, are read again. If the command is interrupted, the finished files stay in the index; run it again to continue from there.
 
-What --exclude leaves out of a folder stays out when the folder is updated, until --exclude is given for it again; --exclude '' lifts it. A file .tandemignore in a folder does the same, with one pattern a line. What was indexed before and is left out now leaves the index.`
+What --exclude leaves out of a folder stays out when the folder is updated, until --exclude is given for it again; --exclude "" lifts it. A file .tandemignore in a folder does the same, with one pattern a line. What was indexed before and is left out now leaves the index.`
 }
 
 func (c *addCmd) Run(a *cli.App) (err error) {

@@ -10,7 +10,7 @@ type Cmd struct {
 	Show   showCmd   `cmd:"" help:"Show what was read from a file: its passages."`
 	Remove removeCmd `cmd:"" aliases:"rm" help:"Remove files or folders from the index. The files themselves stay, except those uploaded to edge serve, which are deleted."`
 
-	Rebuild rebuildCmd `cmd:"" help:"Rebuild a damaged index from the files that were added."`
+	Rebuild rebuildCmd `cmd:"" help:"Rebuild an index that is damaged, or that another version made, from the files that were added."`
 }
 
 func (*Cmd) Help() string {

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -132,11 +134,11 @@ func (c contextReader) Read(p []byte) (int, error) {
 // flatHTML reads the text of a page without its structure, for pages of which there is no tree.
 func flatHTML(ctx context.Context, utf []byte) (doc Document) {
 	var inline strings.Builder
-	z, hidden := html.NewTokenizer(contextReader{ctx, bytes.NewReader(utf)}), atom.Atom(0)
+	z, hidden, depth := html.NewTokenizer(contextReader{ctx, bytes.NewReader(utf)}), atom.Atom(0), 0
 	for {
 		kind := z.Next()
 		if kind == html.ErrorToken {
-			doc.Add(Paragraph, inline.String())
+			doc.AddBlock(Block{Kind: Paragraph, Text: inline.String(), Quoted: quotedAs(depth)})
 			return doc
 		}
 		t := z.Token()
@@ -152,8 +154,13 @@ func flatHTML(ctx context.Context, utf []byte) (doc Document) {
 		case kind == html.StartTagToken && flatHides[t.DataAtom]:
 			hidden = t.DataAtom
 		case (kind == html.StartTagToken || kind == html.EndTagToken) && !flatInline[t.DataAtom]:
-			doc.Add(Paragraph, inline.String())
+			doc.AddBlock(Block{Kind: Paragraph, Text: inline.String(), Quoted: quotedAs(depth)})
 			inline.Reset()
+			if t.DataAtom == atom.Blockquote && kind == html.StartTagToken {
+				depth++
+			} else if t.DataAtom == atom.Blockquote {
+				depth--
+			}
 		}
 	}
 }
@@ -199,6 +206,9 @@ type page struct {
 
 	described string // the term whose descriptions are being read
 	adjoins   bool   // the text that comes next is in an element right behind another
+
+	depth   int // of quotation
+	settled int // blocks that have theirs
 }
 
 func (p *page) end(kind Kind) {
@@ -292,6 +302,8 @@ func (p *page) element(n *html.Node) {
 			p.children(n)
 			p.end(Paragraph)
 		}
+	case atom.Blockquote:
+		p.quotation(n)
 	case atom.Dt:
 		p.term(n)
 	case atom.Dd:
@@ -451,6 +463,41 @@ func (p *page) block(n *html.Node) {
 	}
 	p.end(kind)
 }
+
+// quotation adds what the page quotes, or an element that only sets its text in.
+func (p *page) quotation(n *html.Node) {
+	if setsIn(n) {
+		p.block(n)
+		return
+	}
+	if !p.onlyMark() {
+		p.end(Paragraph)
+	}
+	p.settle()
+	p.depth++
+	p.block(n)
+	p.settle()
+	p.depth--
+}
+
+// settle notes how often the blocks that were added last are quoted.
+func (p *page) settle() {
+	for ; p.settled < len(p.doc.Blocks); p.settled++ {
+		p.doc.Blocks[p.settled].Quoted = quotedAs(p.depth)
+	}
+}
+
+// quotedAs returns a depth of quotation as blocks have it.
+func quotedAs(depth int) uint8 { return uint8(max(0, min(depth, math.MaxUint8))) }
+
+// setsIn reports whether a quotation has no border. Mail programs indent text with such.
+func setsIn(n *html.Node) bool {
+	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool {
+		return a.Key == "style" && noBorder.MatchString(a.Val) && !strings.Contains(strings.ToLower(a.Val), "border-left")
+	})
+}
+
+var noBorder = lazyregexp.New(`(?i)(?:^|[;\s])border\s*:\s*(?:none|0)`)
 
 func (p *page) children(n *html.Node) {
 	for c := n.FirstChild; c != nil; c = c.NextSibling {

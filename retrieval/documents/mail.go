@@ -234,19 +234,16 @@ func (m *mailReader) body(kind string, params map[string]string, data []byte) (o
 		return out, blocks.ErrMuchText
 	case kind == "text/html":
 		out.rank = rankHTML
-		if out.text, err = htmlDocument(m.ctx, []byte(text)); err != nil {
+		page, err := htmlDocument(m.ctx, []byte(text))
+		if err != nil {
 			return out, err
 		}
-		markForwarded(&out.text, m.level)
-		markHeads(&out.text, m.level)
-		if endsQuoted(text) {
-			markQuotations(&out.text, m.level)
-		}
+		out.text = mailBody(m.ctx, htmlLines(page.Blocks), m.level)
 	default:
 		if strings.EqualFold(params["format"], "flowed") {
 			text = unflow(text, strings.EqualFold(params["delsp"], "yes"))
 		}
-		out.rank, out.text = rankPlain, mailBody(m.ctx, splitLines(text), m.level)
+		out.rank, out.text = rankPlain, mailBody(m.ctx, plainLines(splitLines(text)), m.level)
 	}
 	for _, b := range out.text.Blocks {
 		m.size += len(b.Text)

@@ -29,7 +29,7 @@ func newThread() *thread { return &thread{said: map[string][]int{}, left: maxSea
 func (t *thread) add(m mailText) {
 	var b strings.Builder
 	for _, block := range m.text.Blocks {
-		if !block.Quoted {
+		if block.Quoted == 0 {
 			b.WriteString(" " + block.Text)
 		}
 	}
@@ -48,15 +48,15 @@ func (t *thread) without(blocks []Block, n int, keys []string) []Block {
 	dropped := false // something below lead
 	for _, b := range blocks {
 		switch {
-		case b.Quoted && introducesQuotation(b):
+		case b.Quoted > 0 && introducesQuotation(b):
 			if dropped {
 				lead = nil
 			}
 			lead, dropped = append(lead, b), false
-		case b.Quoted && t.says(b.Text, n, keys):
+		case b.Quoted > 0 && t.says(b.Text, n, keys):
 			dropped = true
 		default:
-			if !dropped || b.Quoted {
+			if !dropped || b.Quoted > 0 {
 				out = append(out, lead...)
 			}
 			out, lead, dropped = append(out, b), nil, false

@@ -35,7 +35,7 @@ type Block struct {
 	Apart bool  // it begins a text of its own, such as a message of a mailbox: no passage joins it to what is before
 	Text  string
 
-	Quoted bool // it repeats another mail
+	Quoted uint8 // how often it is quoted: 1 for what repeats another mail, 2 for what that one quotes
 }
 
 // LowestLevel is the level of headings below all others. Headings have it, too, if their file does not rank them.

@@ -107,7 +107,26 @@ func introduceParts(parts []mailPart) (own int) {
 		}
 		before = p.depth
 	}
-	return own
+	return raiseSignature(parts, own)
+}
+
+// raiseSignature moves the sender's signature from below the quotations to above the first, which is the part own, and returns
+// the index of the part that follows. What stands below a whole mail is its writer's.
+func raiseSignature(parts []mailPart, own int) int {
+	end := own
+	for end < len(parts) && (parts[end].depth > 0 || parts[end].heading == "") {
+		end++
+	}
+	var signatures, others []mailPart
+	for _, p := range parts[own:end] {
+		if p.signature && p.depth == 0 {
+			signatures = append(signatures, p)
+		} else {
+			others = append(others, p)
+		}
+	}
+	copy(parts[own:], append(signatures, others...))
+	return own + len(signatures)
 }
 
 // hasText reports whether a part has more than blank lines.

@@ -62,9 +62,13 @@ func mailBody(ctx context.Context, lines []mailLine, level int) Document {
 			headed = -1
 		}
 		first := len(doc.Blocks)
-		doc.AddHeading(level+max(1, p.depth), p.heading)
+		above := level
+		if p.depth > 0 || headed >= 0 {
+			above += max(1, p.depth)
+		}
+		doc.AddHeading(above, p.heading)
 		doc.Add(Paragraph, p.lead)
-		p.addTo(ctx, &doc, p.depth > 0 && p.depth != headed)
+		p.addTo(ctx, &doc, above, p.depth > 0 && p.depth != headed)
 		for j := range doc.Blocks[first:] {
 			quoted := p.depth
 			if headed >= 0 && !p.signature {
@@ -134,9 +138,9 @@ func (p mailPart) hasText() bool {
 	return slices.ContainsFunc(p.lines, func(l mailLine) bool { return strings.TrimSpace(l.text) != "" })
 }
 
-// addTo adds the text of a part to a document, marked if no heading above it says whose it is: it is not what the sender
-// of the mail says.
-func (p mailPart) addTo(ctx context.Context, doc *Document, marked bool) {
+// addTo adds the text of a part to a document, below a heading of the level above. The text is marked if no heading says
+// whose it is: it is not what the sender of the mail says.
+func (p mailPart) addTo(ctx context.Context, doc *Document, above int, marked bool) {
 	first := len(doc.Blocks)
 	plain := make([]string, 0, len(p.lines))
 	for _, l := range p.lines {
@@ -151,7 +155,10 @@ func (p mailPart) addTo(ctx context.Context, doc *Document, marked bool) {
 	}
 	doc.Blocks = append(doc.Blocks, textDocument(ctx, plain, false).Blocks...)
 	for i := range doc.Blocks[first:] {
-		if b := &doc.Blocks[first+i]; marked && b.Kind != Heading {
+		switch b := &doc.Blocks[first+i]; {
+		case b.Kind == Heading:
+			b.Level = uint8(min(above+int(b.Level), LowestLevel))
+		case marked:
 			b.Text = quoteMark + b.Text
 		}
 	}

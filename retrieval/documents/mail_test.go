@@ -148,6 +148,28 @@ func TestQuotationsInMailbox(t *testing.T) {
 	}
 }
 
+// Headings in a message stand below that of the message, and those in a quotation below the line that says whose it is.
+func TestHeadingsInMail(t *testing.T) {
+	const mail = "Subject: Mill\nFrom: Bo\n"
+	for _, c := range []struct{ body, want string }{
+		{"Content-Type: text/html\n\n<h1>News</h1><p>a</p><h2>Prices</h2><p>b</p>On 6 May 2024 Lars wrote:<blockquote><h1>Boats</h1><p>c</p></blockquote>\n", "2 News; 3 Prices; 2 On 6 May 2024 Lars wrote; 3 Boats"},
+		{"\n# Prices\n\nA sack costs 9.\n\nOn 6 May 2024 Lars wrote:\n> # Boats\n>\n> Two.\n", "2 Prices; 2 On 6 May 2024 Lars wrote; 3 Boats"},
+		{"\nHi.\n\nFrom: Lars\nSent: Monday\nSubject: Boats\n\n# Prices\n\nTwo.\n", "2 Lars wrote; 3 Prices"},
+		{"Content-Type: message/rfc822\n\nSubject: Farm\nFrom: Di\n\n# Eggs\n\nA dozen costs 3.\n", "2 Farm, from Di; 3 Eggs"},
+	} {
+		doc, err := Parse(t.Context(), "a.eml", []byte(mail+c.body))
+		var got []string
+		for _, b := range doc.Blocks {
+			if b.Kind == Heading {
+				got = append(got, fmt.Sprint(b.Level, " ", b.Text))
+			}
+		}
+		if got := strings.Join(got, "; "); got != c.want || err != nil {
+			t.Errorf("%s: %s (%v), want %s", c.body, got, err, c.want)
+		}
+	}
+}
+
 // A mailbox has no sender, though its first message begins as a letter does.
 func TestMailboxTitle(t *testing.T) {
 	const one = "From a@x Mon May  6 10:00:00 2024\nSubject: Dentist\nFrom: Lars\n\nDear Mina,\n\nEmil is ill.\n\n"

@@ -31,7 +31,8 @@ const (
 )
 
 // parseMail reads a message: its subject, sender, receivers and date as lines, the names of its attachments, and its text.
-// Of several forms of the text it takes the plain one. Quoted mail and the signature are blocks of their own.
+// Of several forms of the text it takes the plain one, unless another says much more. Quoted mail and the signature are
+// blocks of their own.
 func parseMail(ctx context.Context, data []byte) (Document, error) {
 	m := &mailReader{ctx: ctx, level: 1}
 	msg, err := m.message(data, 0)
@@ -63,6 +64,7 @@ type mailText struct {
 	lines   Document // the header
 	text    Document
 	rank    int      // how well it serves among alternatives
+	words   int      // of the text
 	names   []string // of attachments
 	events  []Block  // of calendars
 	keys    []string // see threadKeys
@@ -243,10 +245,13 @@ func (m *mailReader) body(kind string, params map[string]string, data []byte) (o
 		if strings.EqualFold(params["format"], "flowed") {
 			text = unflow(text, strings.EqualFold(params["delsp"], "yes"))
 		}
-		out.rank, out.text = rankPlain, mailBody(m.ctx, plainLines(splitLines(text)), m.level)
+		if out.text = mailBody(m.ctx, plainLines(splitLines(text)), m.level); kind == "text/plain" {
+			out.rank = rankPlain
+		}
 	}
 	for _, b := range out.text.Blocks {
 		m.size += len(b.Text)
+		out.words += english.CountWords(b.Text)
 	}
 	if m.size > blocks.MaxText {
 		return out, blocks.ErrMuchText
@@ -325,7 +330,6 @@ func (m *mailReader) calendar(h textproto.MIMEHeader, kind, name, text string) (
 // multipart reads the parts of a part. Of alternatives it keeps the one that serves best.
 func (m *mailReader) multipart(kind string, r *multipart.Reader, depth int) (mailText, error) {
 	out := mailText{rank: rankMixed}
-	best := -1
 	for {
 		p, err := r.NextRawPart()
 		if err != nil { // the end, also of a message that was cut off
@@ -342,11 +346,28 @@ func (m *mailReader) multipart(kind string, r *multipart.Reader, depth int) (mai
 		switch {
 		case len(one.text.Blocks) == 0:
 		case kind != "multipart/alternative":
-			out.text.Blocks = append(out.text.Blocks, one.text.Blocks...)
-		case one.rank > best:
-			best, out.text, out.rank = one.rank, one.text, one.rank
+			out.text.Blocks, out.words = append(out.text.Blocks, one.text.Blocks...), out.words+one.words
+		case len(out.text.Blocks) == 0 || one.betterThan(out):
+			out.text, out.rank, out.words = one.text, one.rank, one.words
 		}
 	}
+}
+
+// muchMore is how many times as many words an alternative has to have to say more than one of a higher rank, which then only
+// points to it: "This message is in HTML."
+const muchMore = 2
+
+// betterThan reports whether m serves better than another alternative.
+func (m mailText) betterThan(other mailText) bool {
+	switch {
+	case m.rank == other.rank, m.rank == rankOther:
+		return false
+	case other.rank == rankOther:
+		return true
+	case m.rank > other.rank:
+		return other.words <= muchMore*m.words
+	}
+	return m.words > muchMore*other.words
 }
 
 // forwarded reads a message within a message. It is a section with its subject as the heading.
@@ -357,7 +378,7 @@ func (m *mailReader) forwarded(h textproto.MIMEHeader, body io.Reader, depth int
 	if err != nil {
 		return mailText{}, err
 	}
-	out := mailText{rank: rankMixed}
+	out := mailText{rank: rankMixed, words: msg.words}
 	out.text.AddHeading(m.level+1, msg.title())
 	out.text.Blocks = append(out.text.Blocks, msg.blocks()...)
 	return out, nil

@@ -34,12 +34,13 @@ func parseCalendar(ctx context.Context, data []byte) (Document, error) {
 
 // calendar makes a document of a calendar's lines.
 type calendar struct {
-	doc   Document
-	zone  *time.Location
-	home  string // the name of the zone whose times are written without it, if known
-	begun bool
-	open  []string // the components that have not ended
-	event event
+	doc     Document
+	zone    *time.Location
+	home    string // the name of the zone whose times are written without it, if known
+	begun   bool
+	cancels bool     // it tells those invited that its events are off
+	open    []string // the components that have not ended
+	event   event
 }
 
 // event is an event or a task.
@@ -71,9 +72,14 @@ func (c *calendar) property(p property) {
 		}
 	case p.name == "END":
 		if isEvent(at) {
+			if c.cancels {
+				c.event.status = "cancelled"
+			}
 			c.add(c.event)
 		}
 		c.open = c.open[:max(0, len(c.open)-1)]
+	case at == "VCALENDAR" && p.name == "METHOD":
+		c.cancels = strings.EqualFold(strings.TrimSpace(p.value), "CANCEL")
 	case at == "VCALENDAR" && p.name == "X-WR-CALNAME":
 		c.doc.Title = p.text()
 	case at == "VCALENDAR" && p.name == "X-WR-TIMEZONE":

@@ -84,9 +84,10 @@ func TestCalendar(t *testing.T) {
 	}
 	for lines, want := range map[string]string{
 		"ORGANIZER;CN=Ada:mailto:a@x.org\nATTENDEE;CN=Ada;PARTSTAT=ACCEPTED:mailto:a@x.org\nATTENDEE;CN=Bo;PARTSTAT=DECLINED:mailto:b@x.org\nATTENDEE;PARTSTAT=NEEDS-ACTION:mailto:c@x.org": "With: Ada, c@x.org\nl Declined: Bo",
-		"RECURRENCE-ID:20261208T083000Z":                     "Changed: on this day only, instead of Tuesday, 8 December 2026, 08:30 UTC",
-		"RECURRENCE-ID:20261209T083000Z\nSTATUS:CANCELLED":   "Changed: on this day only\nl Status: cancelled",
-		"RECURRENCE-ID;RANGE=THISANDFUTURE:20261209T083000Z": "Changed: from this day on",
+		"RECURRENCE-ID:20261208T083000Z":                                                         "Changed: on this day only, instead of Tuesday, 8 December 2026, 08:30 UTC",
+		"RECURRENCE-ID:20261209T083000Z\nSTATUS:CANCELLED":                                       "Changed: on this day only\nl Status: cancelled",
+		"LOCATION:Hut\nEND:VEVENT\nMETHOD:CANCEL\nBEGIN:VEVENT\nSUMMARY:Lunch\nSTATUS:CONFIRMED": "Place: Hut\n# Lunch\nl Status: cancelled",
+		"RECURRENCE-ID;RANGE=THISANDFUTURE:20261209T083000Z":                                     "Changed: from this day on",
 	} {
 		doc, err := Parse(t.Context(), "a.ics", []byte("BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20261209T083000Z\nSUMMARY:Call\n"+lines+"\nEND:VEVENT\n"))
 		if want = "title A\n# Call\nl Date: Wednesday, 9 December 2026, 08:30 UTC\nl " + want; show(doc) != want || err != nil {

@@ -30,7 +30,8 @@ const (
 	mailParts    = 1000     // of a message
 )
 
-// parseMail reads a message: its subject, sender, receivers and date as lines, the names of its attachments, and its text.
+// parseMail reads a message: its subject, sender, receivers and date as lines, the names of its attachments, its text, and that
+// of the attachments that can be read.
 // Of several forms of the text it takes the plain one, unless another says much more. Quoted mail and the signature are
 // blocks of their own.
 func parseMail(ctx context.Context, data []byte) (Document, error) {
@@ -41,7 +42,7 @@ func parseMail(ctx context.Context, data []byte) (Document, error) {
 		return Document{}, err
 	case len(msg.lines.Blocks) == 0:
 		return Document{}, errors.New("not a mail, despite its name (it has no header such as From: or Subject:)")
-	case m.encrypted && len(msg.text.Blocks)+len(msg.events) == 0:
+	case m.encrypted && len(msg.text.Blocks)+len(msg.files) == 0:
 		return Document{}, errors.New("encrypted mail (open it in your mail program and save its text)")
 	}
 	return Document{Title: msg.title(), Blocks: msg.blocks()}, nil
@@ -54,7 +55,8 @@ type mailReader struct {
 	size      int // bytes of the text of all parts
 	parts     int
 	encrypted bool
-	calendars map[[sha256.Size]byte]bool // those read: many mails have the same one as a part and as an attachment
+	files     map[[sha256.Size]byte]bool // those read: many mails have a file as a part and as an attachment, or send another's again
+	attached  struct{ size, blocks int } // bytes and blocks of the text of attachments
 }
 
 // mailText is what a message, or a part of one, says.
@@ -66,7 +68,7 @@ type mailText struct {
 	rank    int      // how well it serves among alternatives
 	words   int      // of the text
 	names   []string // of attachments
-	events  []Block  // of calendars
+	files   []Block  // of calendars and attachments
 	keys    []string // see threadKeys
 }
 
@@ -97,13 +99,13 @@ func (m mailText) heading() string {
 	return m.lines.Blocks[0].Text
 }
 
-// blocks returns the header, the attachments' names and the text.
+// blocks returns the header, the attachments' names, the text and the attachments'.
 func (m mailText) blocks() []Block {
 	out := m.lines
 	for _, name := range m.names {
 		out.Add(Line, "Attachment: "+name)
 	}
-	return slices.Concat(out.Blocks, m.text.Blocks, m.events)
+	return slices.Concat(out.Blocks, m.text.Blocks, m.files)
 }
 
 // message reads a whole message. If its body cannot be read, the error comes with what its header says.
@@ -220,7 +222,7 @@ func (m *mailReader) part(h textproto.MIMEHeader, body io.Reader, depth int) (ma
 	case kind == "text/calendar", kind == "application/ics":
 		return m.calendar(h, kind, name, decodeAs(joinSplit(partBytes(h, body)), params["charset"]))
 	case attached, !strings.HasPrefix(kind, "text/"), kind == "text/csv", kind == "text/x-vcard", kind == "text/vcard":
-		return m.attachment(h, kind, name), nil
+		return m.file(h, kind, name, body)
 	}
 	return m.body(kind, params, partBytes(h, body))
 }
@@ -300,17 +302,70 @@ func (m *mailReader) attachment(h textproto.MIMEHeader, kind, name string) mailT
 	return mailText{}
 }
 
+// known reports whether a file was read before, and notes it.
+func (m *mailReader) known(data []byte) bool {
+	sum := sha256.Sum256(data)
+	before := m.files[sum]
+	if m.files == nil {
+		m.files = map[[sha256.Size]byte]bool{}
+	}
+	m.files[sum] = true
+	return before
+}
+
+// Bounds of reading attachments, of a message or of a mailbox. What is beyond them is named, and not read.
+const (
+	maxFiles      = 1000
+	maxFileText   = blocks.MaxText / 4
+	maxFileBlocks = blocks.MaxBlocks / 4
+)
+
+// file reads an attachment as if it were a file by itself: a section below its name. One that cannot be read is only named.
+func (m *mailReader) file(h textproto.MIMEHeader, kind, name string, body io.Reader) (mailText, error) {
+	out := m.attachment(h, kind, name)
+	p := parserFor(fileParsers, extension(name))
+	if len(out.names) == 0 || p == nil || extension(name) == "" || len(m.files) >= maxFiles {
+		return out, nil
+	}
+	data := partBytes(h, body)
+	if int64(len(data)) > p.limit || mailboxStart.Match(data[:min(len(data), 1024)]) || m.known(data) {
+		return out, nil
+	}
+	doc, err := m.parsed(p, data)
+	size := 0
+	for _, b := range doc.Blocks {
+		size += len(b.Text)
+	}
+	if err != nil || m.attached.size+size > maxFileText || m.attached.blocks+len(doc.Blocks) > maxFileBlocks {
+		return out, m.ctx.Err()
+	}
+	m.attached.size += size
+	m.attached.blocks += len(doc.Blocks)
+	section := Document{}
+	section.AddHeading(min(m.level+1, LowestLevel), name)
+	section.AddHeading(min(m.level+2, LowestLevel), doc.Title)
+	for _, b := range doc.Blocks {
+		if b.Kind == Heading {
+			b.Level = uint8(min(m.level+2+int(b.Level), LowestLevel))
+		}
+		section.Blocks = append(section.Blocks, b)
+	}
+	out.files = section.Blocks
+	return out, nil
+}
+
+// parsed parses a file. A panic becomes an error.
+func (m *mailReader) parsed(p *parser, data []byte) (doc Document, err error) {
+	defer contain(&err)
+	return p.parse(m.ctx, data)
+}
+
 // calendar reads the events of a calendar in a mail, such as what an invitation is for.
 func (m *mailReader) calendar(h textproto.MIMEHeader, kind, name, text string) (mailText, error) {
 	out := m.attachment(h, kind, name)
-	sum := sha256.Sum256([]byte(strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))))
-	if m.calendars[sum] {
+	if m.known([]byte(strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")))) {
 		return out, nil
 	}
-	if m.calendars == nil {
-		m.calendars = map[[sha256.Size]byte]bool{}
-	}
-	m.calendars[sum] = true
 	c := calendar{zone: time.UTC}
 	if err := properties(m.ctx, text, c.property); err != nil {
 		return out, err
@@ -319,7 +374,7 @@ func (m *mailReader) calendar(h textproto.MIMEHeader, kind, name, text string) (
 		if m.size += len(b.Text); b.Kind == Heading {
 			b.Level = uint8(min(m.level+1, LowestLevel))
 		}
-		out.events = append(out.events, b)
+		out.files = append(out.files, b)
 	}
 	if m.size > blocks.MaxText {
 		return out, blocks.ErrMuchText
@@ -342,7 +397,7 @@ func (m *mailReader) multipart(kind string, r *multipart.Reader, depth int) (mai
 		if err != nil {
 			return mailText{}, err
 		}
-		out.names, out.events = append(out.names, one.names...), append(out.events, one.events...)
+		out.names, out.files = append(out.names, one.names...), append(out.files, one.files...)
 		switch {
 		case len(one.text.Blocks) == 0:
 		case kind != "multipart/alternative":

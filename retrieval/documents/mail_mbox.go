@@ -42,7 +42,7 @@ func parseMailbox(ctx context.Context, data []byte) (Document, error) {
 		if len(msg.lines.Blocks) == 0 && len(msg.text.Blocks) == 0 {
 			continue
 		}
-		if size += len(msg.lines.Blocks) + len(msg.text.Blocks); size > maxMailboxBlocks {
+		if size += len(msg.lines.Blocks) + len(msg.text.Blocks) + len(msg.files); size > maxMailboxBlocks {
 			return Document{}, errManyBlocks
 		}
 		all = append(all, msg)

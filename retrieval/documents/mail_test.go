@@ -59,6 +59,15 @@ func TestMail(t *testing.T) {
 		{"empty alternative", "Content-Type: multipart/alternative; boundary=b\n\n--b\nContent-Type: text/plain\n\n \n--b\nContent-Type: text/html\n\n<p>rich\n--b--\n", "p rich"},
 		{"attachments", "Content-Type: multipart/mixed; boundary=\"b\"\n\n--b\nContent-Type: text/plain\n\nSee the bill.\n--b\nContent-Type: application/pdf; name=\"bill.pdf\"\nContent-Disposition: attachment; filename*=utf-8''Rechnung%20f%C3%BCr%20Nora.pdf\nContent-Transfer-Encoding: base64\n\nJVBERi0=\n--b\nContent-Type: image/png; name=logo.png\nContent-Id: <x>\n\nPNG\n--b\nContent-Type: message/rfc822\n\nSubject: Inner\nFrom: Ben <b@x>\n\nOld text.\n--b--\n",
 			"l Attachment: Rechnung für Nora.pdf\np See the bill.\n# Inner, from Ben\nl Subject: Inner\nl From: Ben <b@x>\np Old text."},
+		{"read attachments", "Content-Type: multipart/mixed; boundary=b\n\n--b\n\nSee the plan.\n" +
+			"--b\nContent-Type: text/plain; name=plan.txt\nContent-Disposition: attachment\n\nThe walk begins at 9.\n" +
+			"--b\nContent-Type: application/octet-stream; name=again.txt\nContent-Transfer-Encoding: base64\n\n" + base64.StdEncoding.EncodeToString([]byte("The walk begins at 9.")) + "\n" +
+			"--b\nContent-Type: text/csv; name=fees.csv\n\nwho,fee\nguests,7 €\n" +
+			"--b\nContent-Type: text/markdown; name=a.md\nContent-Disposition: attachment\n\n# Rules\n\nNo dogs.\n\n## Keys\n\nAt the gate.\n" +
+			"--b\nContent-Type: application/zip; name=broken.docx\n\nPK\n" +
+			"--b\nContent-Type: text/plain; name=old.txt\nContent-Disposition: attachment\n\nFrom a@x Mon Jan  1 00:00:00 2024\nSubject: x\n\nOld.\n--b--\n",
+			"l Attachment: plan.txt\nl Attachment: again.txt\nl Attachment: fees.csv\nl Attachment: a.md\nl Attachment: broken.docx\nl Attachment: old.txt\np See the plan.\n" +
+				"# plan.txt\np The walk begins at 9.\n# fees.csv\nh who | fee\nr guests | 7 €\n# a.md\n# Rules\np No dogs.\n# Keys\np At the gate."},
 		{"cut off", "Content-Type: multipart/mixed; boundary=b\n\n--b\n\nStill here", "p Still here"},
 	} {
 		data := strings.ReplaceAll(mailHead+c.data, "\n", "\r\n")

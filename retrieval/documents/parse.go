@@ -36,50 +36,69 @@ var packed = office.Reader{
 	Rows:  sheetDocument,
 }
 
-var parsers = []*parser{
-	{[]string{".txt", ".text", ".log", ""}, textLimit, parseText},
-	{[]string{".md", ".markdown", ".mdown", ".mkd"}, textLimit, parseMarkdown},
-	{[]string{".org"}, textLimit, parseOrg},
-	{[]string{".rst", ".rest"}, textLimit, parseRST},
-	{[]string{".adoc", ".asciidoc"}, textLimit, parseAsciiDoc},
-	{[]string{".tex", ".ltx"}, textLimit, parseTeX},
-	{[]string{".html", ".htm", ".xhtml"}, textLimit, parseHTML},
-	{[]string{".csv", ".tsv", ".tab"}, textLimit, parseCSV},
-	{[]string{".json", ".jsonl", ".ndjson", ".geojson"}, textLimit, parseJSON},
-	{[]string{".yaml", ".yml"}, yamlLimit, parseYAML},
-	{[]string{".toml"}, textLimit, parseTOML},
-	{[]string{".ini", ".cfg", ".conf", ".properties", ".env"}, textLimit, parseINI},
-	{[]string{".xml"}, textLimit, parseXML},
-	{codeExtensions, textLimit, parseCode},
-	{[]string{".srt", ".vtt"}, textLimit, parseSubtitles},
-	{[]string{".eml"}, mailLimit, parseMail},
-	{[]string{".mht", ".mhtml"}, mailLimit, parseWebArchive},
-	{[]string{".mbox"}, mailboxLimit, parseMailbox},
-	{[]string{".ics"}, textLimit, parseCalendar},
-	{[]string{".vcf"}, textLimit, parseContacts},
-	{[]string{".docx", ".docm", ".dotx"}, office.Limit, packed.DOCX},
-	{[]string{".odt", ".ott"}, office.Limit, packed.ODT},
-	{[]string{".xlsx", ".xlsm"}, office.Limit, packed.XLSX},
-	{[]string{".ods", ".ots"}, office.Limit, packed.ODS},
-	{[]string{".pptx", ".pptm", ".ppsx", ".potx"}, office.Limit, packed.PPTX},
-	{[]string{".odp", ".otp"}, office.Limit, packed.ODP},
-	{[]string{".rtf"}, office.Limit, parseRTF},
-	{[]string{".epub"}, office.Limit, packed.EPUB},
-	{[]string{".pdf"}, pdfLimit, pdf.Parse},
+// parsers read all files, fileParsers those that a mail may have attached, apart from other mails.
+var parsers, fileParsers []*parser
+
+func init() { // since parsers of mail call these
+	fileParsers = []*parser{
+		{[]string{".txt", ".text", ".log", ""}, textLimit, parseText},
+		{[]string{".md", ".markdown", ".mdown", ".mkd"}, textLimit, parseMarkdown},
+		{[]string{".org"}, textLimit, parseOrg},
+		{[]string{".rst", ".rest"}, textLimit, parseRST},
+		{[]string{".adoc", ".asciidoc"}, textLimit, parseAsciiDoc},
+		{[]string{".tex", ".ltx"}, textLimit, parseTeX},
+		{[]string{".html", ".htm", ".xhtml"}, textLimit, parseHTML},
+		{[]string{".csv", ".tsv", ".tab"}, textLimit, parseCSV},
+		{[]string{".json", ".jsonl", ".ndjson", ".geojson"}, textLimit, parseJSON},
+		{[]string{".yaml", ".yml"}, yamlLimit, parseYAML},
+		{[]string{".toml"}, textLimit, parseTOML},
+		{[]string{".ini", ".cfg", ".conf", ".properties", ".env"}, textLimit, parseINI},
+		{[]string{".xml"}, textLimit, parseXML},
+		{codeExtensions, textLimit, parseCode},
+		{[]string{".srt", ".vtt"}, textLimit, parseSubtitles},
+		{[]string{".ics"}, textLimit, parseCalendar},
+		{[]string{".vcf"}, textLimit, parseContacts},
+		{[]string{".docx", ".docm", ".dotx"}, office.Limit, packed.DOCX},
+		{[]string{".odt", ".ott"}, office.Limit, packed.ODT},
+		{[]string{".xlsx", ".xlsm"}, office.Limit, packed.XLSX},
+		{[]string{".ods", ".ots"}, office.Limit, packed.ODS},
+		{[]string{".pptx", ".pptm", ".ppsx", ".potx"}, office.Limit, packed.PPTX},
+		{[]string{".odp", ".otp"}, office.Limit, packed.ODP},
+		{[]string{".rtf"}, office.Limit, parseRTF},
+		{[]string{".epub"}, office.Limit, packed.EPUB},
+		{[]string{".pdf"}, pdfLimit, pdf.Parse},
+	}
+	parsers = append(slices.Clip(fileParsers),
+		&parser{[]string{".eml"}, mailLimit, parseMail},
+		&parser{[]string{".mht", ".mhtml"}, mailLimit, parseWebArchive},
+		&parser{[]string{".mbox"}, mailboxLimit, parseMailbox},
+	)
 }
 
 // parserOf returns the parser of a file name.
 func parserOf(name string) (*parser, error) {
-	ext := strings.ToLower(path.Ext(path.Base(strings.ReplaceAll(name, "\\", "/"))))
-	for _, p := range parsers {
-		if slices.Contains(p.extensions, ext) {
-			return p, nil
-		}
+	ext := extension(name)
+	if p := parserFor(parsers, ext); p != nil {
+		return p, nil
 	}
 	if way := ways[ext]; way != "" {
 		return nil, fmt.Errorf("unsupported type %s (%s)", ext, way)
 	}
 	return nil, fmt.Errorf("unsupported type %s (%s are read)", ext, formats)
+}
+
+// extension returns the extension of a file name in lower case, with the dot.
+func extension(name string) string {
+	return strings.ToLower(path.Ext(path.Base(strings.ReplaceAll(name, "\\", "/"))))
+}
+
+// parserFor returns the one of some parsers that is for an extension, or nil.
+func parserFor(list []*parser, ext string) *parser {
+	i := slices.IndexFunc(list, func(p *parser) bool { return slices.Contains(p.extensions, ext) })
+	if i < 0 {
+		return nil
+	}
+	return list[i]
 }
 
 // formats names the formats that are read, for people.

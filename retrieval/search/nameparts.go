@@ -39,7 +39,7 @@ func (nameParts) Filter(tokens analysis.TokenStream) analysis.TokenStream {
 	for _, t := range tokens {
 		out = append(out, t)
 		parts := partsOf(t.Term)
-		if len(parts) < 2 {
+		if len(parts) == 1 && len(parts[0]) == len(t.Term) { // no underscore around it
 			continue
 		}
 		for _, p := range parts {

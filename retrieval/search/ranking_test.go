@@ -19,6 +19,7 @@ func TestRanked(t *testing.T) {
 		"muller.txt":  {Data: []byte("Jürgen Müller has the key.")},
 		"server.yaml": {Data: []byte("max_upload_size: 20 MB\n")},
 		"shop.txt":    {Data: []byte("In HullLength the site keeps metres.")},
+		"rig.txt":     {Data: []byte("Call __mast__ before the mooring.")},
 	})
 	for question, want := range map[string]string{
 		"wifi pasword of the cabbin":         "tumbral",
@@ -29,6 +30,7 @@ func TestRanked(t *testing.T) {
 		"What is the max upload size?":       "max_upload_size: 20",
 		"max_upload_size":                    "max_upload_size: 20",
 		"hull length in metres":              "HullLength",
+		"What is the mast?":                  "__mast__",
 	} {
 		found, err := x.Search(t.Context(), passages.Query{Text: question}, 1)
 		if err != nil || len(found) != 1 || !strings.Contains(found[0].Text, want) {

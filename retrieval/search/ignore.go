@@ -26,6 +26,9 @@ type ignoreRule struct {
 	again    bool     // what it matches is not left out
 }
 
+// matchSyntax writes a pattern as path.Match reads it. An escaped bracket begins no class.
+var matchSyntax = strings.NewReplacer(`\\`, `\\`, `\[`, `\[`, "[!", "[^")
+
 // parseIgnoreLine reads a line of an ignore file. It returns nil for a comment or an empty line.
 func parseIgnoreLine(line string) (*ignoreRule, error) {
 	line = strings.TrimRight(line, "\r")
@@ -42,11 +45,10 @@ func parseIgnoreLine(line string) (*ignoreRule, error) {
 	if r.again = again; !anchored {
 		r.segments = []string{"**"}
 	}
-	for segment := range strings.SplitSeq(strings.TrimPrefix(pattern, "/"), "/") {
+	for segment := range strings.SplitSeq(strings.TrimPrefix(matchSyntax.Replace(pattern), "/"), "/") {
 		if _, err := path.Match(segment, ""); err != nil || segment == "" {
 			return nil, fmt.Errorf("%q is not a pattern", line)
 		}
-		segment = strings.ReplaceAll(segment, "[!", "[^")
 		if segment != "**" || len(r.segments) == 0 || r.segments[len(r.segments)-1] != "**" {
 			r.segments = append(r.segments, segment)
 		}

@@ -26,6 +26,7 @@ func TestIgnoreRules(t *testing.T) {
 		{"?.md", []string{"a.md", "ä.md"}, []string{"ab.md", ".md"}},
 		{"[ab]*.md", []string{"a1.md"}, []string{"c1.md"}},
 		{"[!ab].md", []string{"c.md"}, []string{"a.md"}},
+		{`\[!ab].md`, []string{"[!ab].md"}, []string{"c.md"}},
 		{`\#a`, []string{"#a"}, []string{"a"}},
 		{`\!a`, []string{"!a"}, []string{"a"}},
 		{"a.md  \r", []string{"a.md"}, nil},
@@ -52,7 +53,7 @@ func TestIgnoreRules(t *testing.T) {
 			t.Errorf("%q: %+v, %v", line, r, err)
 		}
 	}
-	for _, line := range []string{"[a", "/", "a//b", `a\`, "!"} {
+	for _, line := range []string{"[a", "[!]", "/", "a//b", `a\`, "!"} {
 		if r, err := parseIgnoreLine(line); err == nil {
 			t.Errorf("%q: %+v", line, r)
 		}

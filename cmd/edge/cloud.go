@@ -101,6 +101,7 @@ func (s *session) following() (*session, error) {
 	}
 	next := &session{app: s.app, flags: f, settings: s.settings, model: s.model, phone: s.phone, reader: s.reader, kv: s.kv, own: s.own}
 	next.network.rtt, next.network.loss = f.RTT, f.Loss
+	next.denoising.method = s.denoising.method // for what is asked alone
 	local := s.device.Local
 	local.Passes, local.Shared = nil, nil // they are for answers without a cloud
 	next.device = next.newDevice(local.Documents)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"tandem/cmd/internal/clitest"
 	"tandem/dllm"
 	"tandem/internal/tinymodel"
 	"tandem/model"
@@ -217,19 +218,7 @@ func TestServeDenoises(t *testing.T) {
 	}
 	want := h.ask("--model", path, "--side", "device", "--max-tokens", "20", "--seed", "1", question).Answer
 	s := serve(h, "--model", path, "--side", "device")
-	content := func(body string) string {
-		var v struct {
-			Choices []struct {
-				Message struct{ Content string }
-				Finish  string `json:"finish_reason"`
-			}
-		}
-		if err := json.Unmarshal([]byte(body), &v); err != nil || len(v.Choices) != 1 {
-			t.Errorf("%v: %s", err, body)
-			return ""
-		}
-		return v.Choices[0].Message.Content
-	}
+	content := func(body string) string { return contentOf(t, body) }
 	var all sync.WaitGroup
 	for range 3 {
 		all.Go(func() {
@@ -253,5 +242,41 @@ func TestServeDenoises(t *testing.T) {
 	}
 	if body := s.ask(question, `,"max_tokens":20,"stream":true`); strings.Count(body, "data: ") < 4 || !strings.Contains(body, "[DONE]") {
 		t.Errorf("stream: %s", body)
+	}
+}
+
+// contentOf returns the text of a completion.
+func contentOf(t *testing.T, body string) string {
+	t.Helper()
+	var v struct {
+		Choices []struct{ Message struct{ Content string } }
+	}
+	if err := json.Unmarshal([]byte(body), &v); err != nil || len(v.Choices) != 1 {
+		t.Errorf("%v: %s", err, body)
+		return ""
+	}
+	return v.Choices[0].Message.Content
+}
+
+// A server to which a cloud is paired denoises what it is asked alone as before.
+func TestServeDenoisesAfterPairing(t *testing.T) {
+	h := newHome(t)
+	clitest.Write(t, h.Dir, "llada.gguf", string(tinymodel.GGUF(tinymodel.Spec{Arch: "llada", Seed: 3, Gain: 3, Context: 2048})))
+	clitest.Write(t, h.Dir, "own.md", "The berth of the Marigold is C17.\n")
+	if _, stderr, err := h.Run("index", "add", filepath.Join(h.Dir, "own.md")); err != nil {
+		t.Fatal(err, stderr)
+	}
+	s := serve(h, "--model", filepath.Join(h.Dir, "llada.gguf"))
+	alone := func() string {
+		return contentOf(t, s.ask("Where does the Marigold lie?", `,"max_tokens":20,"tandem":{"local_only":true}`))
+	}
+	want := alone()
+	c := newCloud(t)
+	c.serve()
+	if _, stderr, err := h.Run("pair", c.code()); err != nil {
+		t.Fatal(err, stderr)
+	}
+	if got := alone(); got != want || want == "" {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

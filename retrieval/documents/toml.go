@@ -230,14 +230,19 @@ func (r *tomlReader) setting() error {
 
 // endLine reads what stands behind a value: nothing but a comment.
 func (r *tomlReader) endLine(v *value) error {
-	r.blanks()
-	switch rest := r.rest(); {
-	case strings.HasPrefix(rest, "#"):
-		v.note = joinNotes(v.note, plainComment(rest))
-	case rest != "":
+	v.note = joinNotes(v.note, r.behind())
+	if r.rest() != "" {
 		return errors.New("there is more behind a value")
 	}
 	return nil
+}
+
+// behind skips the rest of the line if it is a comment, and returns what that says.
+func (r *tomlReader) behind() string {
+	if r.blanks(); !strings.HasPrefix(r.text[r.at:], "#") {
+		return ""
+	}
+	return plainComment(r.rest())
 }
 
 // pair reads a name with its value, which it adds to an object and returns.
@@ -339,11 +344,12 @@ func (r *tomlReader) series(v *value, ends string, depth int) (*value, error) {
 		if err != nil {
 			return nil, err
 		}
-		part.note = joinNotes(note, part.note)
+		said := r.behind()
 		r.comments()
 		if !r.take(",") && !strings.HasPrefix(r.text[r.at:], ends) {
 			return nil, errors.New("a list has no end")
 		}
+		part.note = joinNotes(joinNotes(note, part.note), joinNotes(said, r.behind()))
 	}
 }
 

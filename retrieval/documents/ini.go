@@ -35,7 +35,7 @@ func parseINI(ctx context.Context, data []byte) (Document, error) {
 
 // Lines of settings.
 var (
-	iniSetting = lazyregexp.New(`^(?:export\s+)?([^\s=:\[{(<][^=:{}()<>]{0,100}?)\s*[=:]\s*(.*)$`)
+	iniSetting = lazyregexp.New(`^(?:export\s+)?([^\s=:\[{(<][^=:{}()<>"]{0,100}?"?)\s*(?:=([^=].*)?|:([^:].*)?)$`)
 	iniSection = lazyregexp.New(`^\[([^\[\]]{1,200})\]$`)
 	iniEscape  = lazyregexp.New(`\\u[0-9a-fA-F]{4}`)
 )
@@ -43,15 +43,20 @@ var (
 // isRemark reports whether a line that is not empty is a comment.
 func isRemark(line string) bool { return strings.IndexByte("#;!", line[0]) >= 0 }
 
-// mostlySettings reports whether more lines are settings or begin sections than not.
+// mostlySettings reports whether more lines are settings or begin sections than not. Indented lines that go on with a setting do
+// not count.
 func mostlySettings(lines []string) bool {
 	are, others := 0, 0
+	goesOn := false
 	for _, line := range lines {
+		further := goesOn && indentation(line) > 0
+		goesOn = further
 		switch line = strings.TrimSpace(line); {
 		case line == "" || isRemark(line):
 		case iniSection.MatchString(line), iniSetting.MatchString(line) && !strings.HasSuffix(line, "{") && !strings.HasSuffix(line, ";"):
 			are++
-		default:
+			goesOn = true
+		case !further:
 			others++
 		}
 	}
@@ -71,10 +76,10 @@ type iniReader struct {
 // line reads a line.
 func (r *iniReader) line(line string) {
 	trimmed := strings.TrimSpace(line)
-	indented := trimmed != "" && strings.IndexByte(" \t", line[0]) >= 0
+	indented := trimmed != "" && indentation(line) > 0
 	section, setting := iniSection.FindStringSubmatch(trimmed), iniSetting.FindStringSubmatch(trimmed)
 	switch {
-	case r.goesOn:
+	case r.goesOn && (indented || section == nil && setting == nil): // the backslash is not just the end of a path
 		r.further(" ", trimmed)
 	case trimmed == "":
 		if r.count == 0 { // what stands above all settings
@@ -88,7 +93,7 @@ func (r *iniReader) line(line string) {
 		r.section = &value{kind: object}
 		r.add(r.top, nameOf(strings.ReplaceAll(section[1], `"`, "")), r.section)
 	case setting != nil:
-		r.begin(setting[1], setting[2])
+		r.begin(setting[1], strings.TrimSpace(setting[2]+setting[3]))
 	case indented && r.last != nil:
 		r.further("\n", trimmed)
 	default: // a name alone

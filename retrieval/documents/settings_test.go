@@ -81,10 +81,13 @@ func TestSettings(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"a.toml", tomlText, tomlShown},
 		{"a.toml", strings.ReplaceAll(tomlText, "\n", "\r\n"), tomlShown},
+		{"a.toml", "a = [\n  \"x\", # one\n  \"y\",\n  # three\n  \"z\" # and last\n]\n", "title A\nl a: x (one), y, z (three; and last)"},
 		{"a.ini", iniText, "title A\np Settings of the mill.\n# server\nl port: 4433 – where it listens\nl path: C:\\mill\n# remote origin\nl url: https://mill.example/a=b\np fetch: one\np two"},
 		{"prod.env", "# keys\nexport API_KEY=\"a b\"\nEMPTY=\nTOKEN=x=#1\n", "title Prod\nl API_KEY: a b – keys\nl TOKEN: x=#1"},
 		{"a.properties", "mill.name = M\\u00fchle\\\n   am Fluss\n! remark\nport:80\n", "title A\nl mill.name: Mühle am Fluss\nl port: 80 – remark"},
 		{"a.cfg", "[metadata]\nname = mill\nclassifiers =\n    old\n    oak\n[flags]\nquiet\n", "title A\n# metadata\nl name: mill\np classifiers: old\np oak\n# flags\nl quiet"},
+		{"a.ini", "[paths]\ndata=C:\\mill\\\ntemp=C:\\temp\\\n[log]\nto=:80\n", "title A\n# paths\nl data: C:\\mill\nl temp: C:\\temp\n# log\nl to: :80"},
+		{"a.cfg", "[metadata]\nclassifiers =\n    Topic :: Mills\n    wheel==1.2\n", "title A\n# metadata\np classifiers: Topic :: Mills\np wheel==1.2"},
 		{"nginx.conf", "server {\n    listen 80;\n    root /srv;\n}\n", "title Nginx\nc server {\nc     listen 80;\nc     root /srv;\nc }"},
 		{"a.xml", xmlSample, "title A\nl version: 2\nl name: Old mill\nl opening hours: Mon, Tue\nl fee: 8 (currency: EUR)\nl about: It is old, & stands by the river Mühl. <b>\n# guides\nh name | since\nr Ada | 2019\nr Bo | 2021"},
 		{"a.xml", "<r><h>One</h><p>a</p><p>b</p><h>Two</h><p>c <s><q>d</q></s></p></r>", "title A\nl h: One\nl p: a, b\nl h: Two\np p: c\np d"},

@@ -107,6 +107,7 @@ func TestParsersAreLinear(t *testing.T) {
 		"texts in pieces, XML":   {"a.xml", func() []byte { return []byte(many("<a>", 60) + many("b<!---->", 1<<18) + many("</a>", 60)) }},
 		"open commands, TeX":     {"a.tex", func() []byte { return []byte(many(`\section{`, 1<<19)) }},
 		"footnotes, TeX":         {"a.tex", func() []byte { return []byte(many(`\footnote{`, 200) + many("a}", 200) + many("$a ", 1<<19)) }},
+		"texts of a name, TeX":   {"a.tex", func() []byte { return []byte(`\name` + many("{a}", 1<<20) + `\begin{document}a`) }},
 		"words, TeX":             {"a.tex", func() []byte { return []byte(many("a-{b} ", 1<<20)) }},
 		"a long cell, AsciiDoc":  {"a.adoc", func() []byte { return []byte("|===\n|a\n" + many("b\n", 1<<20-3)) }},
 		"names, AsciiDoc":        {"a.adoc", func() []byte { return []byte(":a: " + many("b", 1<<12) + "\n\n" + many("{a}", 1<<20)) }},

@@ -56,15 +56,32 @@ type texReader struct {
 	table int             // open tables
 }
 
-// preamble reads what the commands before the text say of it.
+// Parts of what stands before the text: comments, and commands that say something of the text or of who wrote it.
+var (
+	texRemark = lazyregexp.New(`(?m)(^|[^\\])%.*$`)
+	texAbout  = lazyregexp.New(`\\(title|author|name|date|signature|address|telephone|phone|email)\s*[\[{]`)
+)
+
+// preamble reads what the commands before the text say of it. The last of a kind holds.
 func (r *texReader) preamble(before string) {
-	for _, name := range []string{"title", "author", "date"} {
-		at := strings.LastIndex(before, `\`+name+"{")
-		if at < 0 {
-			continue
+	before = texRemark.ReplaceAllString(before, "$1")
+	var names []string
+	last := map[string]int{}
+	for _, m := range texAbout.FindAllStringSubmatchIndex(before, -1) {
+		name := before[m[2]:m[3]]
+		if _, known := last[name]; !known {
+			names = append(names, name)
 		}
-		p := texReader{ctx: r.ctx, s: before, at: at + len(name) + 1}
-		argument, _ := p.argument()
+		last[name] = m[3]
+	}
+	for _, name := range names {
+		p := texReader{ctx: r.ctx, s: before, at: last[name]}
+		argument, ok := p.argument()
+		for more := ""; ok && len(argument) < texArgument; { // "\name{Ada}{Lund}"
+			if more, ok = p.bracketed('{', '}'); ok {
+				argument += " " + more
+			}
+		}
 		r.about(name, argument)
 	}
 }
@@ -88,11 +105,15 @@ func (r *texReader) read() {
 		case '%': // a comment, with the line's end
 			line, _, _ := strings.Cut(r.s[r.at:], "\n")
 			r.at = min(r.at+len(line)+1, len(r.s))
+			r.keepEmptyLine()
 		case '$':
 			r.math()
 		case '\n':
 			r.lineEnd()
 		case '{', '}':
+			if strings.HasPrefix(r.s[r.at:], "}{") { // two texts of a command
+				r.text.WriteByte(' ')
+			}
 			r.at++
 		case '~':
 			r.sign(" ", 1)
@@ -132,6 +153,13 @@ func (r *texReader) punctuation() {
 			r.sign(sign.read, len(sign.written))
 			return
 		}
+	}
+}
+
+// keepEmptyLine goes back over a line end that has been skipped, if an empty line follows: that still ends the paragraph.
+func (r *texReader) keepEmptyLine() {
+	if r.at < len(r.s) && r.s[r.at] == '\n' {
+		r.at--
 	}
 }
 
@@ -261,7 +289,7 @@ var (
 	texDrop = map[string]int{
 		"label": 1, "ref": 1, "eqref": 1, "pageref": 1, "autoref": 1, "cref": 1, "Cref": 1, "cite": 1, "citep": 1, "citet": 1, "parencite": 1, "textcite": 1, "nocite": 1, "vspace": 1,
 		"hspace": 1, "includegraphics": 1, "bibliographystyle": 1, "bibliography": 1, "addbibresource": 1, "usepackage": 1, "documentclass": 1, "pagestyle": 1, "thispagestyle": 1,
-		"setlength": 2, "addtolength": 2, "setcounter": 2, "addtocounter": 2, "newcommand": 2, "renewcommand": 2, "providecommand": 2, "newtheorem": 2, "definecolor": 3, "color": 1, "textcolor": 1, "input": 1,
+		"setlength": 2, "addtolength": 2, "setcounter": 2, "addtocounter": 2, "newcommand": 2, "renewcommand": 2, "providecommand": 2, "newtheorem": 2, "definecolor": 3, "color": 1, "textcolor": 1, "colorbox": 1, "fcolorbox": 2, "input": 1,
 		"include": 1, "index": 1, "hypersetup": 1, "selectlanguage": 1, "pagenumbering": 1, "graphicspath": 1, "cline": 1, "cmidrule": 1, "fontsize": 2, "addcontentsline": 3, "rule": 2,
 		"multirow": 2, "foreignlanguage": 1, "hyphenation": 1, "geometry": 1, "setmainfont": 1, "bibitem": 1, "rowcolor": 1, "parbox": 1,
 	}
@@ -276,8 +304,8 @@ func (r *texReader) command() {
 	}
 	name := m[1]
 	r.at += len(m[0])
-	if strings.HasSuffix(m[0], "\n") && r.at < len(r.s) && r.s[r.at] == '\n' {
-		r.at-- // the empty line below still ends the paragraph
+	if strings.HasSuffix(m[0], "\n") {
+		r.keepEmptyLine()
 	}
 	if level := texLevels[name]; level > 0 {
 		r.heading(level)
@@ -309,7 +337,7 @@ func (r *texReader) textCommand(name string) {
 	switch name {
 	case "begin":
 		env, _ := r.bracketed('{', '}')
-		r.begin(strings.TrimSuffix(env, "*"))
+		r.begin(env)
 	case "end":
 		env, _ := r.bracketed('{', '}')
 		r.endEnvironment(strings.TrimSuffix(env, "*"))
@@ -364,6 +392,8 @@ func (r *texReader) signCommand() {
 	}
 	r.at = min(r.at+2, len(r.s))
 	switch {
+	case texAccents[sign] != "" && strings.HasPrefix(r.s[r.at:], "{}"): // no letter: the sign itself
+		r.sign(string(sign), len("{}"))
 	case texAccents[sign] != "":
 		r.accent(texAccents[sign])
 	case sign == '\\':
@@ -404,13 +434,19 @@ var (
 	texHidden = map[string]bool{"comment": true, "tikzpicture": true, "picture": true, "filecontents": true, "pgfpicture": true}
 	texMath   = map[string]bool{"equation": true, "align": true, "gather": true, "math": true, "displaymath": true, "eqnarray": true, "multline": true, "flalign": true, "alignat": true}
 	texList   = map[string]int{"itemize": -1, "enumerate": 0, "description": -1, "compactitem": -1, "thebibliography": -1}
-	texTable  = map[string]int{"tabular": 1, "tabularx": 2, "tabulary": 2, "longtable": 1, "supertabular": 1, "tblr": 1} // with the number of arguments
+	texTable  = map[string]int{"tabular": 1, "tabular*": 2, "tabularx": 2, "tabulary": 2, "longtable": 1, "supertabular": 1, "tblr": 1} // with the number of arguments
+	// texDropBegin has the number of arguments that say nothing to readers.
+	texDropBegin = map[string]int{"multicols": 1, "minipage": 1, "wrapfigure": 2, "wraptable": 2, "subfigure": 1, "subtable": 1, "adjustbox": 1}
 )
 
 // begin begins an environment.
 func (r *texReader) begin(env string) {
-	number, isList := texList[env]
 	columns := texTable[env]
+	env = strings.TrimSuffix(env, "*")
+	number, isList := texList[env]
+	for range texDropBegin[env] {
+		r.argument()
+	}
 	ends := `\end{` + env
 	switch {
 	case texCode[env]:

@@ -58,9 +58,12 @@ func (c Compounds) Join(lines []string) string {
 	return b.String()
 }
 
-// cutHyphen returns a line without the hyphen at its end.
+// cutHyphen returns a line without the hyphen at its end. Two of them are a dash, which stays.
 func cutHyphen(line string) string {
 	r, size := utf8.DecodeLastRuneInString(line)
+	if strings.HasSuffix(line, "--") {
+		return line
+	}
 	if r == '-' || r == '\u2010' || r == '\u00ad' { // a hyphen, as people type it and as manuals have it, and a soft one
 		return line[:len(line)-size]
 	}

@@ -49,7 +49,7 @@ func TestHyphens(t *testing.T) {
 			t.Errorf("%q between %q and %q", got, words.last, words.next)
 		}
 	}
-	if got := c.Join([]string{"old - or young -", "- of the vil\u2010", "lage"}); got != "old - or young - - of the village" {
+	if got := c.Join([]string{"old - or young -", "- of the vil\u2010", "lage --", "then", "gone"}); got != "old - or young - - of the village -- then gone" {
 		t.Errorf("%q", got)
 	}
 }

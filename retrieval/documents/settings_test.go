@@ -91,6 +91,7 @@ func TestSettings(t *testing.T) {
 		{"nginx.conf", "server {\n    listen 80;\n    root /srv;\n}\n", "title Nginx\nc server {\nc     listen 80;\nc     root /srv;\nc }"},
 		{"a.xml", xmlSample, "title A\nl version: 2\nl name: Old mill\nl opening hours: Mon, Tue\nl fee: 8 (currency: EUR)\nl about: It is old, & stands by the river Mühl. <b>\n# guides\nh name | since\nr Ada | 2019\nr Bo | 2021"},
 		{"a.xml", "<r><h>One</h><p>a</p><p>b</p><h>Two</h><p>c <s><q>d</q></s></p></r>", "title A\nl h: One\nl p: a, b\nl h: Two\np p: c\np d"},
+		{"a.xml", "<rss><item><title>Flood</title><content><![CDATA[<p>The <b>wheel</b> cost 4&nbsp;&euro;.</p><p>It turns.</p>]]></content></item></rss>", "title A\n# item\nl title: Flood\np content: The wheel cost 4 €.\np It turns."},
 		{"run.sh", "#!/bin/sh\nif x; then\n\n\tstart --now # go\nfi\n", "title Run\nc #!/bin/sh\nc if x; then\nc     start --now # go\nc fi"},
 	} {
 		doc, err := Parse(t.Context(), c.name, []byte(c.text))

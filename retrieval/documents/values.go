@@ -13,7 +13,7 @@ import (
 	"tandem/retrieval/internal/english"
 )
 
-// This file makes documents of data in JSON and YAML.
+// This file makes documents of data: JSON, YAML, TOML, INI and XML.
 
 // value is a piece of data: an object, a list or a single value.
 type value struct {

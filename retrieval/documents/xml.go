@@ -31,7 +31,7 @@ func parseXML(ctx context.Context, data []byte) (Document, error) {
 	case err != nil:
 		return Document{}, err
 	}
-	top := r.open[0].value()
+	top := r.open[0].value(ctx)
 	if top.kind == object && len(top.parts) == 1 { // the name of the outermost element says what the file is, not what it says
 		top = top.parts[0]
 	}
@@ -103,7 +103,7 @@ func saysNothing(a xml.Attr) bool {
 }
 
 // value returns the value of an element. Elements of the same name after each other are a list.
-func (n *xmlNode) value() *value {
+func (n *xmlNode) value(ctx context.Context) *value {
 	elements, said := 0, false
 	for _, part := range n.parts {
 		if part.name != "" {
@@ -113,7 +113,7 @@ func (n *xmlNode) value() *value {
 		}
 	}
 	if elements == 0 || said {
-		return &value{text: n.words()}
+		return &value{text: n.words(ctx)}
 	}
 	v := &value{kind: object}
 	for _, a := range n.attrs {
@@ -128,13 +128,13 @@ func (n *xmlNode) value() *value {
 			continue
 		case run == 0 || v.names[last] != part.name:
 			run = 1
-			v.names, v.parts = append(v.names, part.name), append(v.parts, part.value())
+			v.names, v.parts = append(v.names, part.name), append(v.parts, part.value(ctx))
 			continue
 		case run == 1:
 			v.parts[last] = &value{kind: list, parts: []*value{v.parts[last]}}
 		}
 		run++
-		v.parts[last].parts = append(v.parts[last].parts, part.value())
+		v.parts[last].parts = append(v.parts[last].parts, part.value(ctx))
 	}
 	if own == 0 && len(v.parts) == 1 && run > 1 {
 		return v.parts[0]
@@ -142,11 +142,21 @@ func (n *xmlNode) value() *value {
 	return v
 }
 
-// words returns the text of an element, with its attributes behind it.
-func (n *xmlNode) words() string {
+// inHTML matches a tag in the text of an element. Feeds have articles so.
+var inHTML = lazyregexp.New(`(?i)</[a-z][a-z0-9]{0,9}>|<br ?/?>`)
+
+// words returns the text of an element, with its attributes behind it. Of HTML in it, the text stays.
+func (n *xmlNode) words(ctx context.Context) string {
 	var b strings.Builder
 	n.write(&b)
 	text := strings.TrimSpace(b.String())
+	if inHTML.MatchString(text) {
+		var lines []string
+		for _, block := range flatHTML(ctx, []byte(text)).Blocks {
+			lines = append(lines, block.Text)
+		}
+		text = strings.Join(lines, "\n")
+	}
 	var about []string
 	for _, a := range n.attrs {
 		about = append(about, nameOf(a.Name.Local)+": "+a.Value)

@@ -110,8 +110,7 @@ func (m mailText) blocks() []Block {
 
 // message reads a whole message. If its body cannot be read, the error comes with what its header says.
 func (m *mailReader) message(data []byte, depth int) (mailText, error) {
-	header, body := splitHeader(data)
-	msg, err := mail.ReadMessage(io.MultiReader(bytes.NewReader(header), strings.NewReader("\r\n"), bytes.NewReader(body)))
+	msg, err := readMessage(data)
 	if err != nil {
 		return mailText{}, fmt.Errorf("damaged mail (%v)", err)
 	}
@@ -149,6 +148,12 @@ func personOf(text string) string {
 		text = text[:at]
 	}
 	return strings.Trim(text, ` "'`)
+}
+
+// readMessage reads the header of a message, also one with lines that belong to no field.
+func readMessage(data []byte) (*mail.Message, error) {
+	header, body := splitHeader(data)
+	return mail.ReadMessage(io.MultiReader(bytes.NewReader(header), strings.NewReader("\r\n"), bytes.NewReader(body)))
 }
 
 // splitHeader divides a message at the blank line after its header. It drops lines that belong to no field: some programs

@@ -1,14 +1,12 @@
 package documents
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"mime/multipart"
-	"net/mail"
 	"net/textproto"
 	"strings"
 
@@ -18,8 +16,7 @@ import (
 // parseWebArchive reads a page that a browser saved with all that it shows, as a message of several parts: the first in HTML is the
 // page.
 func parseWebArchive(ctx context.Context, data []byte) (Document, error) {
-	header, body := splitHeader(data)
-	msg, err := mail.ReadMessage(io.MultiReader(bytes.NewReader(header), strings.NewReader("\r\n"), bytes.NewReader(body)))
+	msg, err := readMessage(data)
 	if err != nil {
 		return Document{}, fmt.Errorf("damaged web archive (%v)", err)
 	}

@@ -40,6 +40,38 @@ func (h home) ask(args ...string) askJSON {
 	return answer
 }
 
+// chat starts a conversation with --json, which ends with the test, and returns what asks a question there.
+func (h home) chat(ctx context.Context, args ...string) func(question string) askJSON {
+	h.T.Helper()
+	chat := h.Command(ctx, append([]string{"chat", "--json", "--turns", "0", "--wait", "60s"}, args...)...)
+	questions, err := chat.StdinPipe()
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	answers, err := chat.StdoutPipe()
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	if err := chat.Start(); err != nil {
+		h.T.Fatal(err)
+	}
+	h.T.Cleanup(func() {
+		questions.Close()
+		chat.Wait()
+	})
+	replies := json.NewDecoder(answers)
+	return func(question string) (a askJSON) {
+		h.T.Helper()
+		if _, err := questions.Write([]byte(question + "\n")); err != nil {
+			h.T.Fatal(err)
+		}
+		if err := replies.Decode(&a); err != nil {
+			h.T.Fatalf("%s: %v", question, err)
+		}
+		return a
+	}
+}
+
 // holds reports whether an answer contains all values.
 func holds(answer string, values ...string) bool {
 	return !slices.ContainsFunc(values, func(v string) bool { return !strings.Contains(answer, v) })

@@ -56,8 +56,11 @@ func (s *session) whatToAsk() string {
 	var titles []string
 	for _, d := range list {
 		title := "“" + cli.Shorten(strings.TrimSpace(cli.Escape(d.Title)), 40) + "”"
-		if len(titles) < 3 && !slices.Contains(titles, title) { // files of one name in several folders share a title
+		if !slices.Contains(titles, title) { // files of one name in several folders share a title
 			titles = append(titles, title)
+		}
+		if len(titles) == 3 {
+			break
 		}
 	}
 	if last := len(titles) - 1; last > 0 {

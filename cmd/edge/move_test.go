@@ -77,33 +77,13 @@ func TestPhoneMovesBetweenProcesses(t *testing.T) {
 		t.Errorf("on the way %q, at rest %q; %s", got, whole.Answer, errs.String())
 	}
 
-	chat := h.Command(ctx, "chat", "--json", "--seed", "1", "--turns", "0", "--wait", "60s")
-	questions, err := chat.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	answers, err := chat.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := chat.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer chat.Wait()
-	defer questions.Close()
-	replies := json.NewDecoder(answers)
+	chat := h.chat(ctx, "--seed", "1")
 	for _, when := range []string{"before", "after"} {
 		if when == "after" {
 			c.kill()
 			c.serve()
 		}
-		if _, err := questions.Write([]byte(question + "\n")); err != nil {
-			t.Fatal(err)
-		}
-		var a askJSON
-		if err := replies.Decode(&a); err != nil {
-			t.Fatalf("%s: %v", when, err)
-		}
+		a := chat(question)
 		if a.Answer != whole.Answer || a.LocalOnly {
 			t.Errorf("%s the cloud's death: %q, %v", when, a.Answer, a.Remarks)
 		}

@@ -122,21 +122,7 @@ func TestFollowPairing(t *testing.T) {
 		t.Fatal(err, stderr)
 	}
 	s := serve(h, "--wait", "60s")
-	chat := h.Command(t.Context(), "chat", "--json", "--wait", "60s", "--turns", "0")
-	questions, err := chat.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	answers, err := chat.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := chat.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer chat.Wait()
-	defer questions.Close()
-	replies := json.NewDecoder(answers)
+	chat := h.chat(t.Context())
 	check := func(when, asked string) {
 		t.Helper()
 		if body := s.ask(cloudOnly, ""); strings.Contains(body, cloudKnows) != (asked != "") {
@@ -148,12 +134,8 @@ func TestFollowPairing(t *testing.T) {
 		if _, body := s.do("GET", "/v1/pair", ""); asked != "" && !strings.Contains(body, `"clouds":[{"name":"`+asked+`"`) {
 			t.Errorf("%s: %s", when, body)
 		}
-		if _, err := questions.Write([]byte(cloudOnly + "\n")); err != nil {
-			t.Fatal(err)
-		}
-		var a askJSON
-		if err := replies.Decode(&a); err != nil || a.LocalOnly != (asked == "") || holds(a.Answer, cloudKnows) != (asked != "") {
-			t.Errorf("%s, in a chat: %v, %+v", when, err, a)
+		if a := chat(cloudOnly); a.LocalOnly != (asked == "") || holds(a.Answer, cloudKnows) != (asked != "") {
+			t.Errorf("%s, in a chat: %+v", when, a)
 		}
 	}
 	check("at first", "")

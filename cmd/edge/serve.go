@@ -99,7 +99,8 @@ type serving struct {
 
 	denoising chan struct{} // holds one place
 
-	changes sync.Mutex // held while documents change, so that requests wait for each other and not for nothing
+	changes sync.Mutex // held while documents or the cloud change, so that requests wait for each other and not for nothing
+	warned  string     // what was said last of a cloud that cannot be asked; guarded by changes
 
 	mu  sync.Mutex // guards the fields below; held for moments only
 	now *servedSession
@@ -220,7 +221,8 @@ func (s *serving) follow() {
 	defer s.changes.Unlock()
 	old := s.now
 	next, err := old.following()
-	if err != nil {
+	if err != nil && err.Error() != s.warned { // not at each question
+		s.warned = err.Error()
 		s.app.Log.Warn("questions go where they went before", "error", err)
 	}
 	if next == nil {

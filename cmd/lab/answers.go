@@ -15,7 +15,6 @@ import (
 	"tandem/cmd/internal/modelcmd"
 	"tandem/decoder"
 	"tandem/decoder/extract"
-	"tandem/internal/atomicfile"
 	"tandem/lab/answers"
 	"tandem/model"
 	"tandem/model/gguf"
@@ -51,10 +50,10 @@ type answersCmd struct {
 	Tokens    int    `help:"Maximum number of tokens in an answer." default:"96"`
 	Support   int    `help:"Maximum number of tokens in a draft's distribution, as edge ask --support." default:"256"`
 
-	Fit    bool   `help:"Instead fit the span reader's constants to the questions of one part." env:"-"`
-	Found  bool   `help:"Instead print the questions of one part with the passages that both sides find for them, a line of JSON each: what train/span can train a reader with." env:"-"`
-	Tables string `help:"Also write the results to this file as tables in Markdown." type:"path" placeholder:"FILE"`
-	File   string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
+	Fit      bool   `help:"Instead fit the span reader's constants to the questions of one part." env:"-"`
+	Found    bool   `help:"Instead print the questions of one part with the passages that both sides find for them, a line of JSON each: what train/span can train a reader with." env:"-"`
+	Markdown bool   `help:"Print the rates as tables in Markdown."`
+	File     string `arg:"" optional:"" type:"path" help:"With --json: the file for the results. Default, or with -: standard output."`
 }
 
 func (c *answersCmd) Help() string { return answersHelp }
@@ -173,13 +172,11 @@ func (c *answersCmd) measure(a *cli.App, name string, sets []answers.Set, reader
 		results, recalls = append(results, r...), append(recalls, recall...)
 	}
 	took := time.Since(begun)
-	if c.Tables != "" {
-		if err := atomicfile.Write(c.Tables, []byte(markdown(results)), 0o644); err != nil {
-			return fmt.Errorf("--tables: %w", err)
-		}
-	}
 	if a.Globals.JSON {
 		return a.JSONTo(c.File, map[string]any{"model": name, "results": results, "recall": recalls, "seconds": took.Seconds(), "command": commandLine()})
+	}
+	if c.Markdown {
+		return tabulate(newTables(a), results)
 	}
 	fmt.Fprintf(a.Out, "%s, greedy, %d passages a side, seed %d, %v\n", name, c.Documents, c.Seed, took.Round(time.Second))
 	printResults(a.Out, results)
@@ -194,10 +191,8 @@ func (c *answersCmd) check(a *cli.App) error {
 	if err := a.CheckJSONFile(c.File); err != nil {
 		return err
 	}
-	if c.Tables != "" {
-		if _, err := cli.CheckOutput(c.Tables); err != nil {
-			return fmt.Errorf("--tables: %w", err)
-		}
+	if c.Markdown && a.Globals.JSON {
+		return errors.New("--markdown: leave it out with --json, which has the same rates")
 	}
 	if c.spanReaderAnswers() {
 		c.Documents = cmp.Or(c.Documents, modelcmd.SpanDocuments)

@@ -55,15 +55,23 @@ func interval(r answers.Rate, decimals int) string {
 	return fmt.Sprintf("%.*f (%.0f–%.0f)", decimals, 100*r.Mean, 100*r.Low, 100*r.High)
 }
 
-var resultHeads = []any{"right", "exact", "F1", "sentence", "first", "invented", "wrong", "unknown", "refused", "read", "doubted", "spared"}
+var resultHeads = []string{"right", "exact", "F1", "sentence", "first", "invented", "wrong", "unknown", "refused", "read", "doubted", "spared"}
 
 // rates are the columns of a result, in the order of resultHeads.
 func rates(r answers.Result) []answers.Rate {
 	return []answers.Rate{r.Holds, r.Exact, r.F1, r.Sentence, r.First, r.Invented, r.Wrong, r.WronglyUnknown, r.RightlyUnknown, r.Read, r.Doubted, r.Spared}
 }
 
+// resultLine returns resultHeads above columns of a width.
+func resultLine(width int) (line string) {
+	for _, head := range resultHeads {
+		line += fmt.Sprintf(" %*s", width, head)
+	}
+	return line
+}
+
 func printResults(w io.Writer, results []answers.Result) {
-	fmt.Fprintf(w, "\n%-28s %-9s %4s"+strings.Repeat(" %14s", len(resultHeads))+" %7s\n", slices.Concat([]any{"set (%)", "method", "n"}, resultHeads, []any{"s each"})...)
+	fmt.Fprintf(w, "\n%-28s %-9s %4s%s %7s\n", "set (%)", "method", "n", resultLine(14), "s each")
 	for _, r := range results {
 		fmt.Fprintf(w, "%-28s %-9s %4d", r.Set, r.Method, r.N)
 		for _, rate := range rates(r) {
@@ -77,7 +85,7 @@ func printResults(w io.Writer, results []answers.Result) {
 func printKinds(w io.Writer, results []answers.Result) {
 	for _, r := range results {
 		if len(r.Kinds) > 0 {
-			fmt.Fprintf(w, "\n%-28s %4s"+strings.Repeat(" %8s", len(resultHeads))+"\n", slices.Concat([]any{r.Set + ", " + r.Method, "n"}, resultHeads)...)
+			fmt.Fprintf(w, "\n%-28s %4s%s\n", r.Set+", "+r.Method, "n", resultLine(8))
 		}
 		for _, k := range r.Kinds {
 			fmt.Fprintf(w, "  %-26s %4d", k.Kind, k.N)
@@ -109,28 +117,38 @@ func printConfidence(w io.Writer, results []answers.Result) {
 	}
 }
 
-// markdown returns the rates of results, without those that are spared, and how often answers are right by the confidence that they
-// claim, as tables in Markdown.
-func markdown(results []answers.Result) string {
-	var b strings.Builder
-	heads := resultHeads[:len(resultHeads)-1]
-	fmt.Fprintf(&b, "| set | method | n |"+strings.Repeat(" %s |", len(heads))+"\n"+strings.Repeat("|---", len(heads)+3)+"|\n", heads...)
+// tabulate prints the rates of results, those by kind of question, and how often answers are right by the confidence that they claim.
+func tabulate(t *tables, results []answers.Result) error {
+	columns := append([]string{"set", "method", "n"}, resultHeads...)
+	t.begin("results", columns...)
 	for _, r := range results {
-		fmt.Fprintf(&b, "| `%s` | %s | %d |", r.Set, r.Method, r.N)
-		for _, rate := range rates(r)[:len(heads)] {
-			fmt.Fprintf(&b, " %s |", interval(rate, 0))
-		}
-		b.WriteByte('\n')
+		t.row(rateCells(r, "`"+r.Set+"`", func(rate answers.Rate) string { return interval(rate, 0) })...)
 	}
-	head := "\n| set | method | claimed | mean | right | of |\n|---|---|---|---|---|---|\n"
+	columns[0] = "kind"
+	for _, r := range results {
+		t.text("\n`" + r.Set + "`\n\n")
+		t.begin(r.Set, columns...)
+		for _, k := range r.Kinds {
+			t.row(rateCells(k, k.Kind, percent)...)
+		}
+	}
+	t.text("\n")
+	t.begin("confidence", "set", "method", "claimed", "mean", "right", "of")
 	for _, r := range results {
 		for _, s := range r.ConfidenceBins {
-			b.WriteString(head)
-			head = ""
-			fmt.Fprintf(&b, "| `%s` | %s | %.0f to %.0f | %.0f | %s | %d |\n", r.Set, r.Method, 100*s.Low, 100*s.High, 100*s.Claim, interval(s.Right, 0), s.Right.N)
+			t.row("`"+r.Set+"`", r.Method, fmt.Sprintf("%.0f to %.0f", 100*s.Low, 100*s.High), fmt.Sprintf("%.0f", 100*s.Claim), interval(s.Right, 0), fmt.Sprint(s.Right.N))
 		}
 	}
-	return b.String()
+	return t.end()
+}
+
+// rateCells returns the cells of a result in a row of a table.
+func rateCells(r answers.Result, name string, show func(answers.Rate) string) []string {
+	cells := []string{name, r.Method, fmt.Sprint(r.N)}
+	for _, rate := range rates(r) {
+		cells = append(cells, show(rate))
+	}
+	return cells
 }
 
 // printRecalls prints how often the sentences that hold the answer are retrieved.

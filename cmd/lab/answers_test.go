@@ -73,12 +73,13 @@ func TestAnswers(t *testing.T) {
 // Without --sets, the open set of people is asked.
 func TestAnswersByDefault(t *testing.T) {
 	h := clitest.NewHome(t)
-	stdout, stderr, err := h.Run("answers", "--methods", "quote", "--n", "2", "--tables", "t.md")
+	stdout, stderr, err := h.Run("answers", "--methods", "quote", "--n", "2")
 	if err != nil || !strings.Contains(stdout, "people/tune") {
 		t.Errorf("%v: %s%s", err, stdout, stderr)
 	}
-	if b, err := os.ReadFile(filepath.Join(h.Dir, "t.md")); err != nil || !strings.Contains(string(b), "\n| `people/tune` | quote | 2 | 50 (9–91) | 0 (") {
-		t.Errorf("tables: %v, %s", err, b)
+	stdout, stderr, err = h.Run("answers", "--methods", "quote", "--n", "2", "--markdown")
+	if err != nil || !strings.HasPrefix(stdout, "| set | method | n | right |") || !strings.Contains(stdout, "\n| `people/tune` | quote | 2 | 50 (9–91) | 0 (") {
+		t.Errorf("in Markdown: %v: %s%s", err, stdout, stderr)
 	}
 }
 
@@ -136,7 +137,6 @@ func TestAnswersErrors(t *testing.T) {
 		{"--sets people/tune --show right", "--show"},
 		{"--sets people/tune --n=-1", "--n -1"},
 		{"--sets people/tune rows.json", "needs --json before it"},
-		{"--sets people/tune --tables none/t.md", "--tables: "},
 		{"--sets people/tune --weights magic", "magic"},
 		{"--sets people/tune --index bleve://x", "weaviate://"},
 	} {
@@ -144,6 +144,9 @@ func TestAnswersErrors(t *testing.T) {
 		if err == nil || !strings.Contains(stderr, c.want) || stdout != "" {
 			t.Errorf("answers %s: %v, %q, %q; want %q", c.args, err, stdout, stderr, c.want)
 		}
+	}
+	if _, stderr, err := h.Run("answers", "--sets", "people/tune", "--markdown", "--json"); err == nil || !strings.Contains(stderr, "leave it out with --json") {
+		t.Errorf("Markdown in JSON: %v, %s", err, stderr)
 	}
 	if _, stderr, err := h.Run("answers", "--sets", "people/tune", "--methods", "magic"); err == nil || !strings.Contains(stderr, "pair, device") {
 		t.Errorf("an unknown method: %v, %s", err, stderr)

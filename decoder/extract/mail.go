@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"tandem/internal/lazyregexp"
+	"tandem/internal/words"
 )
 
 // inMailHead reports whether an offset is in one of the lines above a mail.
@@ -74,5 +75,4 @@ func saysWrote(heading string) bool {
 	return m != nil && (m[1] == len(heading) || strings.ContainsAny(heading, "0123456789@")) && !strings.ContainsAny(heading[len(heading)-1:], ".!?;,:")
 }
 
-// wroteWord is what mail programs say of who wrote what they quote.
-var wroteWord = lazyregexp.New(`(?:^|\PL)(?:wrote|schrieb|écrit|escribió|escreveu|scrisse|scritto|schreef|geschreven|skrev|napisał)(?:\PL|$)`)
+var wroteWord = lazyregexp.New(`(?:^|\PL)(?:` + words.Wrote + `)(?:\PL|$)`)

@@ -133,6 +133,9 @@ const (
 	MonthsButMay = `january|february|march|april|june|july|august|september|october|november|december`
 )
 
+// Wrote is a part of patterns: what mail programs say of who wrote what they quote, in the languages of these programs.
+const Wrote = `wrote|schrieb|écrit|escribió|escreveu|scrisse|scritto|schreef|geschreven|skrev|napisał`
+
 // WithoutPossessive returns a word without the ending of an owner: "Anna" for "Anna's".
 func WithoutPossessive(word string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(word, "'s"), "’s")

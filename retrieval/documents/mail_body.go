@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"tandem/internal/lazyregexp"
+	"tandem/internal/words"
 	"tandem/retrieval/internal/blocks"
 	"tandem/retrieval/internal/english"
 )
@@ -284,7 +285,7 @@ func isIntroduction(text string) bool {
 }
 
 // wrote is what a mail program says of the writer of a mail that it quotes.
-var wrote = lazyregexp.New(`(?i)(^|\PL)(` + wroteWords + `)(\PL|$)`)
+var wrote = lazyregexp.New(`(?i)(^|\PL)(` + words.Wrote + `)(\PL|$)`)
 
 // htmlLines returns the blocks of a mail in HTML as lines.
 func htmlLines(all []Block) []mailLine {

@@ -199,9 +199,6 @@ func (f mailFields) fieldsOf(text string) map[int]string {
 	return values
 }
 
-// wroteWords says that somebody wrote something, in the languages of mail programs.
-const wroteWords = `wrote|schrieb|écrit|escribió|escreveu|scrisse|scritto|schreef|geschreven|skrev|napisał`
-
 // introducesQuotation reports whether a block says whose words follow.
 func introducesQuotation(b Block) bool {
 	return b.Kind == Heading || headLine.MatchString(b.Text) || isIntroduction(b.Text) && wrote.MatchString(b.Text)

@@ -91,7 +91,7 @@ func wrapWidth(lines []string, justified map[int]bool) int {
 	goesOn := false
 	for i := 1; i < len(lines); i++ {
 		line, next := strings.TrimSpace(lines[i-1]), strings.TrimSpace(lines[i])
-		row := columnGap.MatchString(line) && !justified[i-1]
+		row := hasColumns(line) && !justified[i-1]
 		if line == "" || next == "" || row || textline.IsItem(next) || isRule(next) {
 			continue
 		}
@@ -115,6 +115,11 @@ func wrapWidth(lines []string, justified map[int]bool) int {
 		}
 	}
 	return best
+}
+
+// hasColumns reports whether a line is divided into columns. Most lines are not, and their search would be slow.
+func hasColumns(line string) bool {
+	return (strings.Contains(line, "  ") || strings.Contains(line, "\t")) && columnGap.MatchString(line)
 }
 
 // columnGap matches what stands between two columns; some people also leave two spaces between sentences.

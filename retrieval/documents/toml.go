@@ -36,7 +36,8 @@ func readTOML(ctx context.Context, text string) (*value, error) {
 	return r.top, nil
 }
 
-// tomlReader makes values within bounds. A comment above or behind a value becomes its note.
+// tomlReader makes values within bounds. A comment above or behind a value becomes its note. Libraries for TOML lose comments, or
+// nest as deep as a file asks.
 type tomlReader struct {
 	ctx   context.Context
 	text  string

@@ -35,9 +35,15 @@ type nameParts struct{}
 
 // Filter implements analysis.TokenFilter.
 func (nameParts) Filter(tokens analysis.TokenStream) analysis.TokenStream {
+	if !slices.ContainsFunc(tokens, func(t *analysis.Token) bool { return mayHaveParts(t.Term) }) {
+		return tokens
+	}
 	out := make(analysis.TokenStream, 0, len(tokens))
 	for _, t := range tokens {
 		out = append(out, t)
+		if !mayHaveParts(t.Term) {
+			continue
+		}
 		parts := partsOf(t.Term)
 		if len(parts) == 1 && len(parts[0]) == len(t.Term) { // no underscore around it
 			continue
@@ -51,6 +57,16 @@ func (nameParts) Filter(tokens analysis.TokenStream) analysis.TokenStream {
 		}
 	}
 	return out
+}
+
+// mayHaveParts reports whether a term has a sign by which partsOf may divide it. Most have none.
+func mayHaveParts(term []byte) bool {
+	for i, c := range term {
+		if c == '_' || i > 0 && 'A' <= c && c <= 'Z' || c >= utf8.RuneSelf {
+			return true
+		}
+	}
+	return false
 }
 
 // partsOf divides a name where it has an underscore, and before a capital that follows a lower-case letter.

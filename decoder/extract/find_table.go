@@ -23,7 +23,7 @@ func (p passage) tableCell(q query) (from, to int, ok bool) {
 	}
 	rest := p.rowWords(wanted, asked)
 	row, missing := p.rowWith(rest, p.originColumn(q.text))
-	if row < 0 || missing > 0 && p.asksAboutOther(q.text) {
+	if row < 0 || missing > 0 && p.asksAboutOther(q.text) || otherDates(q.text, p.cell(row, 0)) {
 		return 0, 0, false
 	}
 	label := words.Content(p.cell(row, 0))
@@ -42,6 +42,12 @@ func (p passage) tableCell(q query) (from, to int, ok bool) {
 		return at.from, at.from, missing == 0
 	}
 	return at.from, at.to, words.Shared(said, rest) == 0
+}
+
+// otherDates reports whether a question names dates and a row's name is another one: the 13 in "13:55" is no 13 June.
+func otherDates(question, name string) bool {
+	asked, here := datesIn(question), datesIn(name)
+	return len(asked) > 0 && len(here) > 0 && words.Shared(asked, here) == 0
 }
 
 // columnAsked returns the column that a question asks for and the words by which it does. Where it asks for none but for

@@ -17,6 +17,7 @@ const (
 	knobsOf = "Name | Kind | Default\nMax | int | 5\nMaxAge | int | 60\nNext | func | skips the pump"
 	passes  = "Pass | Bottles a day | Price per month | Price per year\nSilver | 2 | 20 | 200\nGold | 5 | 30 | 300"
 	legs    = "Day | From | To | Stay\n2 May | Kiel | Lund | Inn\n4 May | Lund | Oslo | Mill"
+	tides   = "date | low water | leave slip | crew\nThu 26 June | 14:55 | 13:10 | all\nFri 27 June | 15:41 | 13:55 | Ada"
 	ids     = "ID | Purpose\n1…999 | services\n65534 | nobody"
 )
 
@@ -47,6 +48,8 @@ func TestTableCell(t *testing.T) {
 		{"Trip", "From | To | Train | Price\nKiel | Lund | IC 5 | 31\nLund | Oslo | IC 7 | 40", "How much does the train to Lund cost?", "31"},
 		{"Trip", "From | To | Train | Price\nKiel | Lund | IC 5 | 31\nLund | Oslo | IC 7 | 40", "Which train is to Lund?", "IC 5"},
 		{"Bus", stops, "When does run 2 start?", "7:25"},
+		{"Tides", tides, "low water friday 27 june what time", "15:41"},
+		{"Tides", tides, "low water friday 13 june what time", ""}, // the 13 of 13:55 is no day
 		{"Bus", stops, "Where does run 1 go on Tue?", "pier"},
 		{"Pump", lamps, "What does D17 mean?", "the cable is loose"},
 		{"Pump", lamps, "What does lamp code 1 of the pump mean?", "the tank is empty"},

@@ -96,7 +96,7 @@ var misfits = []misfit{
 	}},
 	// "Which chair is heavier?": not "oak" in "The oak chair is 9 kg, the ash chair 7 kg."
 	{name: "no comparison", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
-		return w.compares != "" && !strings.Contains(strings.ToLower(c.text), w.compares)
+		return w.compares != "" && !strings.Contains(strings.ToLower(c.text), w.compares) && !(isBound.MatchString(w.compares) && c.says(anEnd))
 	}},
 	// "Why is the bridge closed?": not "The bridge is closed for longer" in "The bridge is closed for longer. Divers
 	// found cracks."

@@ -123,7 +123,11 @@ var (
 
 // Parts of patterns for values.
 const (
-	money    = `[€£$]|\b(?:eur|euros?|usd|dollars?|gbp|chf|francs?|sek|nok|dkk|kroner|kronor|cents?|pence)\b`
+	// currencySign and currency are how amounts of money are marked, by a sign, a code or a word.
+	currencySign = `[€£$¥₹₽₩₺₦₴₱₫]`
+	currency     = `eur|euros?|usd|aud|cad|nzd|dollars?|gbp|chf|francs?|sek|nok|dkk|isk|kr|kroner|kronor|krónur|jpy|yen|cny|yuan|rs|rupees?|rupiah|` +
+		`ringgit|baht|pln|czk|huf|rubles?|roubles?|zar|rand|kes|ksh|shillings?|naira|cedis?|pesos?|reais|cents?|pence`
+	money    = currencySign + `|\b(?:` + currency + `)\b`
 	duration = `\d ?(?:min|mins|minutes?|hours?|h|days?|weeks?|months?|years?|seconds?|sec)\b`
 	length   = `\d ?(?:mm|cm|metres?|meters?|km|kilomet(?:re|er)s?|miles?|feet|ft|inch(?:es)?)\b`
 	mass     = `\d ?(?:kg|g|mg|kilos?|grams?|tons?|tonnes?|lbs?|oz|ounces?)\b`

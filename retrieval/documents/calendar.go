@@ -155,13 +155,19 @@ func (c *calendar) add(e event) {
 	} else {
 		c.doc.Add(Paragraph, summary)
 	}
-	label("Date", e.when())
+	planned := func(name, value string) {
+		if value != "" && e.status == "cancelled" { // said where a reader takes the day or the place from
+			value += " (cancelled)"
+		}
+		label(name, value)
+	}
+	planned("Date", e.when())
 	label("Changed", e.change())
 	label("Due", e.due.String())
 	label("Repeats", c.repetition(e))
 	label("Not on", strings.Join(e.except, "; "))
 	label("Also on", strings.Join(e.also, "; "))
-	label("Place", e.place)
+	planned("Place", e.place)
 	label("With", strings.Join(e.people, ", "))
 	label("Declined", strings.Join(e.declined, ", "))
 	if e.status != "confirmed" {

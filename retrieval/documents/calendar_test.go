@@ -63,7 +63,7 @@ p and the rosin
 # Grandparents
 l Date: Thursday, 24 December 2026 to Saturday, 26 December 2026
 # Party
-l Date: Thursday, 31 December 2026
+l Date: Thursday, 31 December 2026 (cancelled)
 l Status: cancelled
 # Car inspection
 l Date: Wednesday, 9 December 2026, 09:30 to 10:45
@@ -83,14 +83,14 @@ func TestCalendar(t *testing.T) {
 		t.Errorf("%s (%v)\nwant\n%s", got, err, want)
 	}
 	for lines, want := range map[string]string{
-		"ORGANIZER;CN=Ada:mailto:a@x.org\nATTENDEE;CN=Ada;PARTSTAT=ACCEPTED:mailto:a@x.org\nATTENDEE;CN=Bo;PARTSTAT=DECLINED:mailto:b@x.org\nATTENDEE;PARTSTAT=NEEDS-ACTION:mailto:c@x.org": "With: Ada, c@x.org\nl Declined: Bo",
-		"RECURRENCE-ID:20261208T083000Z":                                                         "Changed: on this day only, instead of Tuesday, 8 December 2026, 08:30 UTC",
-		"RECURRENCE-ID:20261209T083000Z\nSTATUS:CANCELLED":                                       "Changed: on this day only\nl Status: cancelled",
-		"LOCATION:Hut\nEND:VEVENT\nMETHOD:CANCEL\nBEGIN:VEVENT\nSUMMARY:Lunch\nSTATUS:CONFIRMED": "Place: Hut\n# Lunch\nl Status: cancelled",
-		"RECURRENCE-ID;RANGE=THISANDFUTURE:20261209T083000Z":                                     "Changed: from this day on",
+		"ORGANIZER;CN=Ada:mailto:a@x.org\nATTENDEE;CN=Ada;PARTSTAT=ACCEPTED:mailto:a@x.org\nATTENDEE;CN=Bo;PARTSTAT=DECLINED:mailto:b@x.org\nATTENDEE;PARTSTAT=NEEDS-ACTION:mailto:c@x.org": "\nl With: Ada, c@x.org\nl Declined: Bo",
+		"RECURRENCE-ID:20261208T083000Z":                   "\nl Changed: on this day only, instead of Tuesday, 8 December 2026, 08:30 UTC",
+		"RECURRENCE-ID:20261209T083000Z\nSTATUS:CANCELLED": " (cancelled)\nl Changed: on this day only\nl Status: cancelled",
+		"LOCATION:Hut\nEND:VEVENT\nMETHOD:CANCEL\nBEGIN:VEVENT\nSUMMARY:Lunch\nLOCATION:Inn\nSTATUS:CONFIRMED": "\nl Place: Hut\n# Lunch\nl Place: Inn (cancelled)\nl Status: cancelled",
+		"RECURRENCE-ID;RANGE=THISANDFUTURE:20261209T083000Z":                                                   "\nl Changed: from this day on",
 	} {
 		doc, err := Parse(t.Context(), "a.ics", []byte("BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20261209T083000Z\nSUMMARY:Call\n"+lines+"\nEND:VEVENT\n"))
-		if want = "title A\n# Call\nl Date: Wednesday, 9 December 2026, 08:30 UTC\nl " + want; show(doc) != want || err != nil {
+		if want = "title A\n# Call\nl Date: Wednesday, 9 December 2026, 08:30 UTC" + want; show(doc) != want || err != nil {
 			t.Errorf("%s: %s (%v)\nwant\n%s", lines, show(doc), err, want)
 		}
 	}

@@ -155,6 +155,9 @@ func (p mailPart) addTo(ctx context.Context, doc *Document, above int, marked bo
 		}
 	}
 	doc.Blocks = append(doc.Blocks, textDocument(ctx, plain, false).Blocks...)
+	if i := first; i < len(doc.Blocks) && doc.Blocks[i].Kind == Heading && greets.MatchString(doc.Blocks[i].Text) {
+		doc.Blocks[i].Kind, doc.Blocks[i].Level = Paragraph, 0
+	}
 	for i := range doc.Blocks[first:] {
 		switch b := &doc.Blocks[first+i]; {
 		case b.Kind == Heading:
@@ -164,6 +167,9 @@ func (p mailPart) addTo(ctx context.Context, doc *Document, above int, marked bo
 		}
 	}
 }
+
+// greets matches a line that greets and looks like a heading, since it ends in no comma: "Morning Aroha".
+var greets = lazyregexp.New(`(?i)^(?:dear|hi|hello|hey|hallo|moin|liebe[rs]?|bonjour|bonsoir|salut|hola|(?:(?:good|guten?|buen[oa]s) )?(?:morning|afternoon|evening|morgen|tag|abend|días|tardes|noches))\b[^.!?:\d]{0,40}$`)
 
 // dashed matches a line such as "-----Original Message-----".
 var dashed = lazyregexp.New(`^-{3,}\s*([^-\s].*?[^-\s])\s*-{3,}$`)

@@ -36,6 +36,7 @@ func TestMail(t *testing.T) {
 		{"base64", "Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n\n" + base64.StdEncoding.EncodeToString([]byte("Grüße aus İzmir.")) + "\n", "p Grüße aus İzmir."},
 		{"no charset", "Content-Type: text/plain\n\nGr\xfc\xdfe.\n", "p Grüße."},
 		{"html", "Content-Type: text/html; charset=utf-8\n\n<p>See <b>Müller</b>.</p><script>x</script>\n", "p See Müller."},
+		{"greeting without a comma", "\nMorning Aroha\n\nThe bus leaves at 6.15.\n\nTrailer\n\nThe big one is free.\n", "p Morning Aroha\np The bus leaves at 6.15.\n# Trailer\np The big one is free."},
 		{"flowed", "Content-Type: text/plain; format=flowed\n\nThis goes \non here.\n> quoted \n> too\n", "p This goes on here.\np > quoted too"},
 		{"quotes", "\nYes.\nAda\n\nOn 13 Apr 2024 at 10:00, Nora Hallam\n<nora@x> wrote:\n> May I?\n>> Am 26.04.2024 schrieb Ada:\n>> Invoice 31.\n>> Paid.\n", "p Yes.\np Ada\n# On 13 Apr 2024 at 10:00, Nora Hallam <nora@x> wrote\np May I?\n# Am 26.04.2024 schrieb Ada\np Invoice 31.\np Paid."},
 		{"between quotes", "\nOn 13 Apr Nora wrote:\n> When?\nAt nine.\n> Where?\nAt home.\n", "p On 13 Apr Nora wrote:\np > When?\np At nine.\np > Where?\np At home."},

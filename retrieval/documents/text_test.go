@@ -41,6 +41,7 @@ func TestWrappedLines(t *testing.T) {
 func TestLinesThatBeginWithSigns(t *testing.T) {
 	for text, want := range map[string]string{
 		"shopping\n2 eggs\n½ lemon\n🍎 apples\n(the red ones)\n":                                                                            "p shopping\np 2 eggs\np ½ lemon\np 🍎 apples (the red ones)",
+		"Hi Nev, thanks for the offer. We'll be 33 people for the provincial\ncontest on the 5th. Our draw is at 1\n":                      "p Hi Nev, thanks for the offer. We'll be 33 people for the provincial contest on the 5th. Our draw is at 1",
 		"Zoé Picard\n+49 170 5550199\n@zoepicard\nOle Lund\n+49 341 5550\n":                                                                "p Zoé Picard\np +49 170 5550199\np @zoepicard\np Ole Lund\np +49 341 5550",
 		"The big pan is in the cupboard below the stairs, next to the vacuum cleaner\n2 lids belong to it\n¿Dónde está la otra?\n— here\n": "p The big pan is in the cupboard below the stairs, next to the vacuum cleaner\np 2 lids belong to it\np ¿Dónde está la otra? — here",
 		"The costs of the new roof were put at\n$400, and the old one went for\n«nothing».\n":                                              "p The costs of the new roof were put at $400, and the old one went for «nothing».",

@@ -53,21 +53,30 @@ func givesValue(line, next string) bool {
 	return textline.IsLabel(next) && len(strings.Fields(label)) <= most && !strings.HasSuffix(line, ",") && !textline.Links(english.TrimWord(strings.ToLower(lastWord(line))))
 }
 
-// lastWord returns the last word of a line.
+// firstWord and lastWord return a word of a line.
+func firstWord(line string) string {
+	word, _, _ := strings.Cut(line, " ")
+	return word
+}
+
 func lastWord(line string) string { return line[strings.LastIndexByte(line, ' ')+1:] }
 
 // fits reports whether the first word of the next line would still have fitted in a line of some width.
 func fits(line, next string, width int) bool {
-	word, _, _ := strings.Cut(next, " ")
-	return utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= width
+	return utf8.RuneCountInString(line)+1+utf8.RuneCountInString(firstWord(next)) <= width
 }
 
-// goesOn reports whether a sentence goes on in the next line, which begins in lower case.
+// goesOn reports whether a sentence goes on in the next line, which begins in lower case. It does after a line that is as long
+// as programs wrap, begins with a capital and ends with a word.
 func goesOn(line, next string) bool {
-	words := strings.Fields(line)
-	first, _, _ := strings.Cut(next, " ")
-	last := words[len(words)-1]
-	return strings.HasSuffix(last, ",") || textline.EndsDivided(last) || strings.ContainsAny(next[len(next)-1:], ".!?") || textline.Links(english.TrimWord(strings.ToLower(last))) || textline.Links(english.TrimWord(first)) || english.IsVerb(last) || english.IsVerb(first)
+	first, _ := utf8.DecodeRuneInString(line)
+	last, _ := utf8.DecodeLastRuneInString(line)
+	if unicode.IsUpper(first) && unicode.IsLower(last) && utf8.RuneCountInString(line) >= minWidth {
+		return true
+	}
+	before, after := lastWord(line), firstWord(next)
+	return strings.HasSuffix(before, ",") || textline.EndsDivided(before) || strings.ContainsAny(next[len(next)-1:], ".!?") ||
+		textline.Links(english.TrimWord(strings.ToLower(before))) || textline.Links(english.TrimWord(after)) || english.IsVerb(before) || english.IsVerb(after)
 }
 
 // namesOnly reports whether a line is a name: "Zoé Picard".

@@ -265,6 +265,10 @@ var misfits = []misfit{
 		here, there := c.besideOther(w)
 		return !w.past && c.outdates(w.question) && (here == 0 || there > 0)
 	}},
+	// "What broke the lamp?": not "the wind" in "We blamed the wind. That was wrong. It was a cat."
+	{name: "taken back", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return !w.past && c.isTakenBack()
+	}},
 	// "Who takes the photos?": not "Ada Lund" in "- Photos: ~~Ada Lund~~ Per Holm"
 	{name: "struck out", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool { return !w.past && c.isStruckOut(c.from, c.value) }},
 	// "Should I buy a lamp?": not "~~Buy a lamp~~" in "- ~~Buy a lamp~~"

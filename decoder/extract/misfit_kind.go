@@ -47,7 +47,7 @@ var wrongMeasures = []wrongMeasure{
 		lazyregexp.New(`(?i)\d ?(?:m|cm|mm|km|metres?|meters?|feet|ft|inch(?:es)?|miles?|m²|m2|l|litres?)\b|%`)},
 	{lazyregexp.New(`(?i)\bcosts?\b|\bhow expensive\b|\bprice of\b`), lazyregexp.New(`(?i)` + calendar + `|\d:\d\d|` + length + `|` + mass), lazyregexp.New(`(?i)` + money)},
 	{lazyregexp.New(`(?i)\bhow old\b`), lazyregexp.New(`(?i)` + money + `|` + length + `|` + mass), lazyregexp.New(`(?i)\b(?:years?|months?|weeks?|days?)\b`)},
-	{lazyregexp.New(`(?i)\bhow (?:far|long)\b`), lazyregexp.New(`(?i)` + money + `|` + mass), lazyregexp.New(`(?i)` + duration + `|` + length)},
+	{lazyregexp.New(`(?i)\bhow (?:far|long)\b`), lazyregexp.New(`(?i)` + money + `|` + mass + `|(?:\d|\b(?:one|` + numbersFromTwo + `)) (?:rooms?|seats?|beds?|places?|pieces?|copies|people|persons)\b`), lazyregexp.New(`(?i)` + duration + `|` + length)},
 	{lazyregexp.New(`(?i)\bhow many\b`), lazyregexp.New(`(?i)` + money), lazyregexp.New(`(?i)\bhow many (?:euros?|dollars?|pounds?|cents?|francs?|kroner|kronor)\b`)},
 }
 

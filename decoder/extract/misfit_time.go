@@ -25,6 +25,15 @@ func (c candidate) nextSentence() string {
 	return c.text[c.end:max(c.end, c.sentenceEnd(min(len(c.text), c.end+2)))]
 }
 
+// isTakenBack reports whether the sentence after the candidate's says that it was wrong.
+func (c candidate) isTakenBack() bool {
+	return takesBack.MatchString(strings.TrimSpace(c.nextSentence()))
+}
+
+// takesBack matches a sentence that takes back the one before it: "That was wrong."
+var takesBack = lazyregexp.New(`(?i)^(?:but |sadly,? |unfortunately,? |however,? )?(?:(?:that|this|it|which|das|es|cela|ça|c['’]|eso) ?(?:was|is|proved|turned out(?: to be)?|war|ist|était|est|era|es)(?: all| quite| simply)? ` +
+	`(?:wrong|not (?:so|true|right|correct|the case)|untrue|incorrect|false|a mistake|an error|mistaken|falsch|nicht (?:so|wahr|richtig)|ein fehler|faux|une erreur|falso|un error)\b|(?:das )?stimmt(?:e)? nicht\b)`)
+
 // strike stands before and after what is struck out, and struckOut matches both with what is between.
 const strike = "~~"
 
@@ -119,7 +128,7 @@ func (w wants) otherDate(c candidate) bool {
 	asked := func(text string) bool {
 		return slices.ContainsFunc(datesIn(text), func(d string) bool { return slices.Contains(w.dates, d) })
 	}
-	if several(c.said) || relativeDay.MatchString(c.said) || asked(c.said) || asked(c.head) || asked(c.title()) {
+	if several(c.said) || relativeDay.MatchString(c.said) || asked(c.withColumnNames(c.begin, c.end)) || asked(c.head) || asked(c.title()) {
 		return false
 	}
 	here := datesIn(c.said)

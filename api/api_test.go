@@ -1119,18 +1119,20 @@ func FuzzRequest(f *testing.F) {
 // fails ends all.
 func TestChoicesTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, together := range []bool{false, true} {
-			e := &echo{pause: func(ctx context.Context) error {
-				select {
-				case <-time.After(time.Second):
-					return nil
-				case <-ctx.Done():
-					return ctx.Err()
-				}
-			}}
-			c := config(e)
-			c.Together, c.AtOnce = together, 3
-			s := New(c)
+		e := &echo{pause: func(ctx context.Context) error {
+			select {
+			case <-time.After(time.Second):
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}}
+		together := false
+		c := config(e)
+		c.Together, c.AtOnce = func() bool { return together }, 3
+		s := New(c)
+		for _, together = range []bool{false, true} { // a cloud that is paired meanwhile changes it
+			e.err, e.most = nil, 0
 			start := time.Now()
 			v := object(t, send(t, s, "POST", chatPath, ask("one two", `,"n":4,"seed":5`)))
 			took, most := 8*time.Second, 1
@@ -1171,7 +1173,7 @@ func TestChoicesTogether(t *testing.T) {
 func TestFaultOfAnAnswer(t *testing.T) {
 	var log strings.Builder
 	c := config(&echo{pause: func(context.Context) error { panic("slice bounds out of range") }})
-	c.Together, c.Log = true, slog.New(slog.NewTextHandler(&log, nil))
+	c.Together, c.Log = func() bool { return true }, slog.New(slog.NewTextHandler(&log, nil))
 	s := New(c)
 	for _, more := range []string{"", `,"n":4`} {
 		w := send(t, s, "POST", chatPath, ask("one two", more))

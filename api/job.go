@@ -112,9 +112,10 @@ func (s *Server) eachChoice(ctx context.Context, n int, answer func(ctx context.
 			}
 		}
 	}
+	together := n > 1 && s.cfg.Together != nil && s.cfg.Together()
 	var others sync.WaitGroup
 	for range n - 1 {
-		if !s.cfg.Together || !s.takeFreeSlot() {
+		if !together || !s.takeFreeSlot() {
 			break
 		}
 		others.Go(func() {

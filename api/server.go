@@ -69,7 +69,7 @@ type Config struct {
 	Waiting     int                     // most requests that wait for their turn, 0 for DefaultWaiting
 	CanDraft    func(specdec.Set) error // says what the drafters that a request names lack; nil if they lack nothing
 	Denoises    bool                    // answers are denoised in blocks, without likelihoods of tokens
-	Together    bool                    // the choices of a request (n) are answered at the same time, as far as AtOnce leaves room
+	Together    func() bool             // says whether the choices of a request (n) are answered at the same time, as far as AtOnce leaves room; nil for never
 	Version     string
 	Metrics     http.Handler                                       // under /metrics; nil for none
 	Requests    func(route string, status int, took time.Duration) // counts a request that has ended; nil for not at all

@@ -154,6 +154,29 @@ func TestFollowPairing(t *testing.T) {
 	check("removed", "")
 }
 
+// A server that asks another cloud from now on keeps what it measured before.
+func TestServeKeepsMeasurements(t *testing.T) {
+	t.Parallel()
+	c, h := newCloud(t), newHome(t)
+	c.serve()
+	clitest.Write(t, h.Dir, "own.md", "The berth of the Marigold is C17.\n")
+	if _, stderr, err := h.Run("index", "add", filepath.Join(h.Dir, "own.md")); err != nil {
+		t.Fatal(err, stderr)
+	}
+	s := serve(h)
+	s.ask("Where does the Marigold lie?", "")
+	if _, stderr, err := h.Run("pair", c.code(), "--name", "home"); err != nil {
+		t.Fatal(err, stderr)
+	}
+	if _, body := s.do("GET", "/v1/pair", ""); !strings.Contains(body, `"in_use":true`) {
+		t.Errorf("%s", body)
+	}
+	s.stop()
+	if kept, err := filepath.Glob(filepath.Join(h.Dir, ".local", "state", "tandem", "edge", "profiles", "*.json")); err != nil || len(kept) != 1 {
+		t.Errorf("%q, %v", kept, err)
+	}
+}
+
 // An answer that needs a cloud that was removed meanwhile fails, and says so.
 func TestServeNeedsItsPeer(t *testing.T) {
 	t.Parallel()

@@ -113,6 +113,7 @@ type serving struct {
 type servedSession struct {
 	*session
 	users sync.WaitGroup
+	saved sync.Once // what its answers measured
 
 	mu      sync.Mutex // guards the fields below
 	devices map[networkPath]*networkDevice
@@ -196,9 +197,11 @@ func (s *serving) current() (now *servedSession, leave func()) {
 	return s.now, s.now.users.Done
 }
 
-// disconnect leaves the cloud after the last answer.
+// disconnect leaves the cloud after the last answer. What was measured is saved the first time: later, it would replace what the next
+// session saved.
 func (s *servedSession) disconnect() error {
 	s.users.Wait()
+	s.saved.Do(s.saveMeasurements)
 	errs := []error{s.device.Close(), s.network.Close()}
 	for _, d := range s.devices {
 		errs = append(errs, d.Close())
@@ -244,11 +247,9 @@ func (s *session) writesAlone() bool {
 	return s.reader == nil && s.device.Cloud == nil && s.flags.SoC == "" && !s.model.Config().Diffusion
 }
 
-// Close closes the session after its last answer.
+// Close closes the session after its last answer. Nothing may be asked from then on.
 func (s *serving) Close() error {
 	s.past.Wait()
-	s.now.users.Wait()
-	s.now.saveMeasurements()
 	return s.now.Close()
 }
 
@@ -258,7 +259,7 @@ func (s *serving) config() api.Config {
 	defer leave()
 	return api.Config{
 		Answers: s, Library: &library{s}, Model: s.model(), Tokens: ss.model.Tokenizer(), Defaults: ss.settings,
-		Pointing: ss.reader != nil, Files: true, Words: true, Together: ss.writesAlone(), Denoises: ss.denoises(), Metrics: s.metrics, Requests: s.metrics.ObserveRequest,
+		Pointing: ss.reader != nil, Files: true, Words: true, Denoises: ss.denoises(), Metrics: s.metrics, Requests: s.metrics.ObserveRequest,
 		CanDraft: func(set specdec.Set) error {
 			now, leave := s.current()
 			defer leave()
@@ -268,6 +269,11 @@ func (s *serving) config() api.Config {
 			now, leave := s.current()
 			defer leave()
 			return now.device.IsPrivate()
+		},
+		Together: func() bool {
+			now, leave := s.current()
+			defer leave()
+			return now.writesAlone()
 		},
 		Greeting: s.greeting,
 	}

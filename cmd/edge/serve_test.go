@@ -29,7 +29,8 @@ import (
 // serveProcess is an "edge serve" process.
 type serveProcess struct {
 	home
-	url string
+	url  string
+	stop func() // ends it as Ctrl-C does
 }
 
 // serve starts the process and waits until it listens.
@@ -44,16 +45,17 @@ func serve(h home, flags ...string) serveProcess {
 	if err := cmd.Start(); err != nil {
 		h.T.Fatal(err)
 	}
-	h.T.Cleanup(func() {
+	stop := func() {
 		cmd.Process.Signal(os.Interrupt)
 		cmd.Wait()
-	})
+	}
+	h.T.Cleanup(stop)
 	var v struct{ Listening string }
 	if err := json.NewDecoder(out).Decode(&v); err != nil || v.Listening == "" {
 		h.T.Fatalf("%v: %+v", err, v)
 	}
 	go io.Copy(io.Discard, out)
-	return serveProcess{h, "http://" + v.Listening}
+	return serveProcess{h, "http://" + v.Listening, stop}
 }
 
 // do sends a request and returns the response's body.
@@ -383,7 +385,7 @@ func TestServeDrains(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := serveProcess{h, "http://" + said.Listening}
+	s := serveProcess{home: h, url: "http://" + said.Listening}
 	// Over so slow a path it takes several seconds: by default, it is broken off.
 	r, err := http.Post(s.url+"/v1/chat/completions", "application/json",
 		strings.NewReader(`{"stream":true,"messages":[{"role":"user","content":"When does the harbour museum open?"}],"tandem":{"rtt_ms":800,"placement":"sync"}}`))

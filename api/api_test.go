@@ -468,6 +468,11 @@ func TestRefusals(t *testing.T) {
 		ask("x", `,"logit_bias":{"5":1}`):                             "logit_bias",
 		ask("x", `,"grammar":"root ::= \"a\""`):                       "grammar is not supported",
 		ask("x", `,"json_schema":{"type":"object"}`):                  "json_schema is not supported",
+		ask("x", `,"guided_json":{"type":"object"}`):                  "guided_json is not supported",
+		ask("x", `,"guided_regex":"[0-9]+"`):                          "guided_regex is not supported",
+		ask("x", `,"guided_choice":["yes","no"]`):                     "guided_choice is not supported",
+		ask("x", `,"guided_grammar":"root ::= \"a\""`):                "guided_grammar is not supported",
+		ask("x", `,"structured_outputs":{"choice":["yes","no"]}`):     "structured_outputs is not supported",
 		ask("x", `,"presence_penalty":1`):                             "presence_penalty is not",
 		ask("x", `,"response_format":{"type":"json_schema"}`):         "json_schema",
 		ask("x", `,"tandem":{"placement":"moon"}`):                    "placement",
@@ -574,7 +579,7 @@ func TestRefusals(t *testing.T) {
 // A request that leaves it to the model whether to use tools, and names none, is answered.
 func TestNoToolsAreAskedFor(t *testing.T) {
 	s := New(config(&echo{}))
-	for _, more := range []string{`,"tools":[],"tool_choice":"auto"`, `,"tool_choice":"none"`, `,"tool_choice":null,"function_call":"auto"`, `,"grammar":"","json_schema":{}`} {
+	for _, more := range []string{`,"tools":[],"tool_choice":"auto"`, `,"tool_choice":"none"`, `,"tool_choice":null,"function_call":"auto"`, `,"grammar":"","json_schema":{},"guided_choice":null`} {
 		if w := send(t, s, "POST", chatPath, ask("x", more)); w.Code != http.StatusOK {
 			t.Errorf("%s: %d %s", more, w.Code, w.Body)
 		}

@@ -40,19 +40,40 @@ type options struct {
 	MaxTokens     *integer        `json:"max_tokens"`
 	MaxNew        *integer        `json:"max_completion_tokens"`
 	N             *integer        `json:"n"`
-	Format        *format         `json:"response_format"`
+	Format        *typed          `json:"response_format"`
 	Tools         json.RawMessage `json:"tools"`
 	Functions     json.RawMessage `json:"functions"`
 	ToolChoice    json.RawMessage `json:"tool_choice"`
 	FunctionCall  json.RawMessage `json:"function_call"`
-	Grammar       json.RawMessage `json:"grammar"`     // of llama.cpp
-	Schema        json.RawMessage `json:"json_schema"` // of llama.cpp
 	LogitBias     json.RawMessage `json:"logit_bias"`
 	Presence      float64         `json:"presence_penalty"`
 	Frequency     float64         `json:"frequency_penalty"`
 	Tandem        ownOptions      `json:"tandem"`
+	shapes
 
 	bounds bounds // of the API that the request is of
+}
+
+// shapes are what requests demand of the shape of an answer in other servers' words: the first two in llama.cpp's, the rest in vLLM's.
+type shapes struct {
+	Grammar       json.RawMessage `json:"grammar"`
+	Schema        json.RawMessage `json:"json_schema"`
+	GuidedJSON    json.RawMessage `json:"guided_json"`
+	GuidedRegex   json.RawMessage `json:"guided_regex"`
+	GuidedChoice  json.RawMessage `json:"guided_choice"`
+	GuidedGrammar json.RawMessage `json:"guided_grammar"`
+	Structured    json.RawMessage `json:"structured_outputs"`
+}
+
+// check refuses all of them.
+func (s shapes) check() error {
+	v := reflect.ValueOf(s)
+	for f := range v.Type().Fields() {
+		if name := f.Tag.Get("json"); isGiven(v.FieldByIndex(f.Index).Bytes()) {
+			return badRequest(name, "%s is not supported: answers are text from documents", name)
+		}
+	}
+	return nil
 }
 
 // bounds are those of an API. Their zero value is OpenAI's.
@@ -65,7 +86,8 @@ type streamOptions struct {
 	Usage bool `json:"include_usage"`
 }
 
-type format struct {
+// typed is an object of which only the type counts.
+type typed struct {
 	Type string `json:"type"`
 }
 
@@ -180,10 +202,6 @@ func (o options) check() error {
 		return badRequest("function_call", "function_call: tools are not supported: leave it out, or give auto or none")
 	case o.Format != nil && o.Format.Type != "" && o.Format.Type != "text":
 		return badRequest("response_format", "the response format %q is not supported: answers are text", o.Format.Type)
-	case isGiven(o.Grammar):
-		return badRequest("grammar", "grammar is not supported: answers are text from documents")
-	case isGiven(o.Schema):
-		return badRequest("json_schema", "json_schema is not supported: answers are text from documents")
 	case isGiven(o.LogitBias):
 		return badRequest("logit_bias", "logit_bias is not supported: leave it out")
 	case o.Presence != 0:
@@ -203,7 +221,7 @@ func (o options) check() error {
 	case !(o.Tandem.Loss >= 0 && o.Tandem.Loss < 1):
 		return badRequest("tandem.loss", "tandem.loss is %v: want 0 or more and less than 1", o.Tandem.Loss)
 	}
-	return nil
+	return o.shapes.check()
 }
 
 // query returns the i-th choice's query.

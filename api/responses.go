@@ -37,7 +37,7 @@ type responsesRequest struct {
 }
 
 type textForm struct {
-	Format *format `json:"format"`
+	Format *typed `json:"format"`
 }
 
 // input is the conversation that a request continues: a question, or a list of items.
@@ -197,7 +197,7 @@ func (s *Server) newResponse(j *job, r responsesRequest) response {
 	q := j.queries[0].Settings.Sampling
 	out := response{
 		ID: "resp_" + j.id, Object: "response", Created: j.created, Status: "in_progress", Instructions: orNull(r.Instructions), MaxTokens: r.MaxTokens,
-		Model: s.cfg.Model.Name, Output: []outputItem{}, Temperature: q.Temperature, TopP: cmp.Or(q.TopP, 1), Text: textForm{&format{"text"}}, ToolChoice: "none", Tools: []any{},
+		Model: s.cfg.Model.Name, Output: []outputItem{}, Temperature: q.Temperature, TopP: cmp.Or(q.TopP, 1), Text: textForm{&typed{"text"}}, ToolChoice: "none", Tools: []any{},
 		Truncation: "disabled", Metadata: r.Metadata,
 	}
 	if out.Metadata == nil {

@@ -25,11 +25,31 @@ type messagesRequest struct {
 	Temperature *float64        `json:"temperature"`
 	TopP        *float64        `json:"top_p"`
 	Tools       json.RawMessage `json:"tools"`
+	Thinking    typed           `json:"thinking"`
+	Output      outputConfig    `json:"output_config"`
 	Tandem      ownOptions      `json:"tandem"`
+}
+
+type outputConfig struct {
+	Format json.RawMessage `json:"format"`
+}
+
+// check refuses what cannot be done, and what other requests name otherwise.
+func (r messagesRequest) check() error {
+	switch {
+	case r.Thinking.Type != "" && r.Thinking.Type != "disabled":
+		return badRequest("thinking", "thinking is not supported: answers come from documents: leave it out, or give the type disabled")
+	case isGiven(r.Output.Format):
+		return badRequest("output_config.format", "output_config.format is not supported: answers are text")
+	}
+	return nil
 }
 
 // messagesJob makes the job of a request.
 func (s *Server) messagesJob(r messagesRequest) (*job, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
 	turns := r.Messages
 	if r.System != "" {
 		turns = append([]message{{Role: "system", Content: r.System}}, turns...)
@@ -82,18 +102,36 @@ func (s *Server) newMessage(j *job) anthropicMessage {
 	return anthropicMessage{ID: "msg_" + j.id, Type: "message", Role: "assistant", Model: s.cfg.Model.Name, Content: []anthropicText{}, Usage: anthropicUsage{Input: j.prompt}}
 }
 
-// messages is Anthropic's POST /v1/messages.
-func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
+// beginMessage reads a request and waits for its turn.
+func (s *Server) beginMessage(w http.ResponseWriter, r *http.Request) (j *job, leave func(), err error) {
 	var q messagesRequest
-	var j *job
-	err := read(w, r, &q)
-	if err == nil {
+	if err = read(w, r, &q); err == nil {
 		j, err = s.messagesJob(q)
 	}
-	var leave func()
 	if err == nil {
 		leave, err = s.waitAndCount(r.Context(), j)
 	}
+	return j, leave, err
+}
+
+// countTokens is Anthropic's POST /v1/messages/count_tokens.
+func (s *Server) countTokens(w http.ResponseWriter, r *http.Request) {
+	if s.cfg.Tokens == nil {
+		failAnthropic(w, errNoTokens)
+		return
+	}
+	j, leave, err := s.beginMessage(w, r)
+	if err != nil {
+		failAnthropic(w, err)
+		return
+	}
+	defer leave()
+	reply(w, http.StatusOK, map[string]int{"input_tokens": j.prompt})
+}
+
+// messages is Anthropic's POST /v1/messages.
+func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
+	j, leave, err := s.beginMessage(w, r)
 	if err != nil {
 		failAnthropic(w, err)
 		return

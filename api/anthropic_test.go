@@ -60,6 +60,22 @@ func streamedMessage(t *testing.T, body string) (text string, delta map[string]a
 	return text, delta
 }
 
+// The tokens that are counted are those that an answer says it read.
+func TestCountTokens(t *testing.T) {
+	s := New(config(&echo{}))
+	for _, body := range []string{ask("one two three", ""), ask("one two", `,"system":"Be brief."`)} {
+		want := at(object(t, send(t, s, "POST", messagesPath, body)), "usage", "input_tokens")
+		if w := send(t, s, "POST", messagesPath+"/count_tokens", body); w.Code != 200 || at(object(t, w), "input_tokens") != want || want == 0.0 {
+			t.Errorf("%s: %d %s, want %v", body, w.Code, w.Body, want)
+		}
+	}
+	cfg := config(&echo{})
+	cfg.Tokens = nil
+	if w := send(t, New(cfg), "POST", messagesPath+"/count_tokens", ask("x", "")); w.Code != 501 || at(object(t, w), "type") != "error" {
+		t.Errorf("without tokens: %d %s", w.Code, w.Body)
+	}
+}
+
 // Errors have Anthropic's form, also those of requests that were not read. Its clients send the key in a header of its own.
 func TestMessagesRefuses(t *testing.T) {
 	cfg := config(&echo{})
@@ -67,26 +83,34 @@ func TestMessagesRefuses(t *testing.T) {
 	cfg.Key = "0123456789abcdef"
 	locked := New(cfg)
 	for _, c := range []struct {
-		server       *Server
-		method, body string
-		header       []string
-		code         int
-		kind         string
+		server        *Server
+		method, below string // messagesPath
+		body          string
+		header        []string
+		code          int
+		kind          string
 	}{
-		{free, "POST", ask("x", `,"model":"other"`), nil, 404, "not_found_error"},
-		{free, "POST", ask("x", `,"tools":[{}]`), nil, 400, "invalid_request_error"},
-		{free, "POST", ask("x", `,"temperature":1.5`), nil, 400, "invalid_request_error"},
-		{free, "POST", `{`, nil, 400, "invalid_request_error"},
-		{free, "GET", ``, nil, 405, "invalid_request_error"},
-		{free, "POST", `{}`, []string{"Host", "evil.example"}, 403, "permission_error"},
-		{locked, "POST", ask("x", ""), nil, 401, "authentication_error"},
-		{locked, "POST", ask("x", ""), []string{"X-Api-Key", "0123456789abcdeX"}, 401, "authentication_error"},
-		{locked, "POST", ask("x", ""), []string{"X-Api-Key", "0123456789abcdef"}, 200, ""},
+		{free, "POST", "", ask("x", `,"model":"other"`), nil, 404, "not_found_error"},
+		{free, "POST", "", ask("x", `,"tools":[{}]`), nil, 400, "invalid_request_error"},
+		{free, "POST", "", ask("x", `,"temperature":1.5`), nil, 400, "invalid_request_error"},
+		{free, "POST", "", ask("x", `,"thinking":{"type":"enabled","budget_tokens":1024}`), nil, 400, "invalid_request_error"},
+		{free, "POST", "", ask("x", `,"thinking":{"type":"disabled"}`), nil, 200, ""},
+		{free, "POST", "", ask("x", `,"output_config":{"format":{"type":"json_schema"}}`), nil, 400, "invalid_request_error"},
+		{free, "POST", "", ask("x", `,"output_config":{"effort":"low"}`), nil, 200, ""},
+		{free, "POST", "/batches", ask("x", ""), nil, 404, "not_found_error"},
+		{free, "GET", "/count_tokens", ``, nil, 405, "invalid_request_error"},
+		{free, "POST", "/count_tokens", ask("x", `,"model":"other"`), nil, 404, "not_found_error"},
+		{free, "POST", "", `{`, nil, 400, "invalid_request_error"},
+		{free, "GET", "", ``, nil, 405, "invalid_request_error"},
+		{free, "POST", "", `{}`, []string{"Host", "evil.example"}, 403, "permission_error"},
+		{locked, "POST", "", ask("x", ""), nil, 401, "authentication_error"},
+		{locked, "POST", "", ask("x", ""), []string{"X-Api-Key", "0123456789abcdeX"}, 401, "authentication_error"},
+		{locked, "POST", "", ask("x", ""), []string{"X-Api-Key", "0123456789abcdef"}, 200, ""},
 	} {
-		w := send(t, c.server, c.method, messagesPath, c.body, c.header...)
+		w := send(t, c.server, c.method, messagesPath+c.below, c.body, c.header...)
 		v := object(t, w)
 		if kind, _ := at(v, "error", "type").(string); w.Code != c.code || kind != c.kind || c.kind != "" && v["type"] != "error" {
-			t.Errorf("%s %s %v: %d %s", c.method, c.body, c.header, w.Code, w.Body)
+			t.Errorf("%s %s %s %v: %d %s", c.method, c.below, c.body, c.header, w.Code, w.Body)
 		}
 	}
 }

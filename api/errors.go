@@ -117,7 +117,7 @@ func failAs(w http.ResponseWriter, r *http.Request, err error) {
 		failOllama(w, err)
 		return
 	}
-	if r.URL.Path == messagesPath {
+	if path := r.URL.Path; path == messagesPath || strings.HasPrefix(path, messagesPath+"/") {
 		failAnthropic(w, err)
 		return
 	}

@@ -152,6 +152,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("POST /v1/completions", s.completions)
 	mux.HandleFunc("POST /v1/responses", s.responses)
 	mux.HandleFunc("POST "+messagesPath, s.messages)
+	mux.HandleFunc("POST "+messagesPath+"/count_tokens", s.countTokens)
 	mux.HandleFunc("POST /v1/embeddings", s.embeddings)
 	mux.HandleFunc("GET /v1/events", s.watch)
 	mux.HandleFunc("GET /v1/pair", s.pair)

@@ -48,7 +48,7 @@ func exists(path string) bool {
 // WriteOutput writes data to path, which the user named. It replaces a regular file, or the file that a link leads to, in
 // one step, with at most the permissions perm. It writes into pipes and terminals. It does not make folders.
 func (a *App) WriteOutput(path string, data []byte, perm fs.FileMode) (err error) {
-	defer func() { err = needsRoom(err) }() // a chat goes on after the error
+	defer func() { err = needsRoom(mayNotWrite(err)) }() // a chat goes on after the error
 	info, err := CheckOutput(path)
 	switch {
 	case err != nil:
@@ -94,6 +94,14 @@ func replace(path string, data []byte, perm fs.FileMode) error {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
+}
+
+// mayNotWrite adds to an error about an output that may not be written what to do.
+func mayNotWrite(err error) error {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return fmt.Errorf("%w: name a file in a folder where you may write", err)
+	}
+	return err
 }
 
 // needsRoom adds to an error about a full disk what to do, unless it says so. The error names the file.

@@ -51,6 +51,9 @@ type Index struct {
 // ErrLocked is wrapped by the errors of writes while another process or Index writes.
 var ErrLocked = errors.New("index is being written")
 
+// ErrOtherVersion is wrapped by the errors of opening an index that another version of this package made. Rebuild makes it again.
+var ErrOtherVersion = errors.New("it was made by another version")
+
 // errReadOnly is returned by writes to an Index opened with ReadOnly.
 var errReadOnly = errors.New("index was opened for reading only")
 
@@ -230,7 +233,7 @@ func readCurrent(dir string) (string, error) {
 		return "", &DamagedError{File: filepath.Join(dir, currentName), Err: fmt.Errorf("%q is not a generation", gen)}
 	}
 	if !strings.HasPrefix(gen, genPrefix) {
-		return "", fmt.Errorf("index %s was made by another version (index rebuild makes it again from the files)", dir)
+		return "", fmt.Errorf("open index %s: %w", dir, ErrOtherVersion)
 	}
 	return gen, nil
 }

@@ -657,10 +657,13 @@ func TestDamagedIndex(t *testing.T) {
 	add(t, x, docs)
 	x.Close()
 	gen, _ := readCurrent(dir)
+	writeFile(t, filepath.Join(dir, currentName), "gen-v0-000000001\n")
+	if _, err := Open(dir, Options{}); !errors.Is(err, ErrOtherVersion) || !strings.Contains(err.Error(), dir) {
+		t.Errorf("another version: %v", err)
+	}
 	for name, break_ := range map[string]func(){
-		"another version": func() { writeFile(t, filepath.Join(dir, currentName), "gen-v0-000000001\n") },
-		"damaged":         func() { writeFile(t, filepath.Join(dir, currentName), "../../etc\n") },
-		"index ":          func() { writeFile(t, filepath.Join(dir, gen, "index_meta.json"), "{") },
+		"damaged": func() { writeFile(t, filepath.Join(dir, currentName), "../../etc\n") },
+		"index ":  func() { writeFile(t, filepath.Join(dir, gen, "index_meta.json"), "{") },
 	} {
 		writeFile(t, filepath.Join(dir, currentName), gen+"\n")
 		break_()

@@ -54,6 +54,22 @@ func TestIndexErrors(t *testing.T) {
 	}
 }
 
+// An index of another version cannot be opened, and the error names the command that makes it again as this program has it.
+func TestIndexOfAnotherVersion(t *testing.T) {
+	a, _, _ := clitest.App(t)
+	dir, err := indexDir(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clitest.Write(t, dir, "current", "gen-v2-1-00000000\n")
+	want := "another version: " + a.Program + " index rebuild makes it again from the files"
+	for name, open := range map[string]func(*cli.App, PassageFlags) (*search.Index, error){"Open": Open, "OpenWritable": OpenWritable} {
+		if _, err := open(a, PassageFlags{}); !errors.Is(err, search.ErrOtherVersion) || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+}
+
 // Removing what was uploaded from the index deletes it, and other files stay.
 func TestIndexRemoveUploads(t *testing.T) {
 	a, out, _ := clitest.App(t)

@@ -38,7 +38,7 @@ func Open(a *cli.App, cut PassageFlags) (*search.Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	return search.Open(dir, search.Options{ReadOnly: true, Related: cut.Related, Rerank: cut.Rerank})
+	return open(a, dir, search.Options{ReadOnly: true, Related: cut.Related, Rerank: cut.Rerank})
 }
 
 // OpenWritable opens the program's own index for writing. It makes the index on first use.
@@ -50,7 +50,16 @@ func OpenWritable(a *cli.App, cut PassageFlags) (*search.Index, error) {
 	if err := cli.MakePrivateDir(dir); err != nil {
 		return nil, err
 	}
-	return search.Open(dir, cut.options())
+	return open(a, dir, cut.options())
+}
+
+// open opens the index in dir. If another version made it, the error says what to do.
+func open(a *cli.App, dir string, opt search.Options) (*search.Index, error) {
+	x, err := search.Open(dir, opt)
+	if errors.Is(err, search.ErrOtherVersion) {
+		err = fmt.Errorf("%w: %s index rebuild makes it again from the files", err, a.Program)
+	}
+	return x, err
 }
 
 // UploadsDir returns the folder of files that were uploaded to a server.

@@ -576,10 +576,10 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A request that leaves it to the model whether to use tools, and names none, is answered.
-func TestNoToolsAreAskedFor(t *testing.T) {
+// A request that names what is not done here and does not ask for it is answered, such as one with a choice among no tools.
+func TestNothingElseIsAskedFor(t *testing.T) {
 	s := New(config(&echo{}))
-	for _, more := range []string{`,"tools":[],"tool_choice":"auto"`, `,"tool_choice":"none"`, `,"tool_choice":null,"function_call":"auto"`, `,"grammar":"","json_schema":{},"guided_choice":null`} {
+	for _, more := range []string{`,"tools":[],"tool_choice":"auto"`, `,"tool_choice":"none"`, `,"tool_choice":null,"function_call":"auto"`, `,"grammar":"","json_schema":{},"guided_choice":null`, `,"logprobs":false,"top_logprobs":0`} {
 		if w := send(t, s, "POST", chatPath, ask("x", more)); w.Code != http.StatusOK {
 			t.Errorf("%s: %d %s", more, w.Code, w.Body)
 		}

@@ -58,7 +58,7 @@ func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	j, err := s.prepare(q.Model, q.Messages, q.options)
-	if err == nil && q.TopLogprobs != nil && (!q.Logprobs || *q.TopLogprobs < 0 || *q.TopLogprobs > maxTop) {
+	if err == nil && q.TopLogprobs != nil && (!q.Logprobs && *q.TopLogprobs != 0 || *q.TopLogprobs < 0 || *q.TopLogprobs > maxTop) {
 		err = badRequest("top_logprobs", "top_logprobs: want 0 to %d, with logprobs", maxTop)
 	}
 	if err == nil && q.Logprobs && s.cfg.Tokens == nil {

@@ -27,8 +27,10 @@ type Message struct {
 }
 
 // thoughts are what reasoning models write before an answer. Their templates may have begun them in the prompt, and an answer that
-// was cut may not end them.
-var thoughts = regexp.MustCompile(`(?is)^.*?(</think>|</seed:think>|\[/THINK\])\s*|^\s*(<think>|<seed:think>|\[THINK\]).*`)
+// was cut may not end them. gpt-oss writes them in channels before the one named final; of the tokens around these names, a decoded
+// text has <|end|> alone.
+var thoughts = regexp.MustCompile(`(?is)^.*?(</think>|</seed:think>|\[/THINK\]|<\|channel\|>final<\|message\|>|<\|end\|>assistantfinal)\s*|` +
+	`^\s*(<think>|<seed:think>|\[THINK\]|<\|channel\|>analysis).*`)
 
 // WithoutThoughts returns the content of a message, without the thoughts before an answer if the model wrote it. Templates
 // would drop them by their tags, but Escape breaks these up, and a model is not trained to read its earlier thoughts.

@@ -126,6 +126,10 @@ func TestThoughtsAreLeftOut(t *testing.T) {
 		{"assistant", "hm</think>Yes. </think> is a tag.", "Yes. </think> is a tag."}, // the prompt began the thought
 		{"assistant", "[THINK]hm[/THINK]Yes.", "Yes."},
 		{"assistant", "\n<seed:think>hm\n</seed:think> Yes.", "Yes."},
+		{"assistant", "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>Yes.", "Yes."},
+		{"assistant", "analysishm<|end|>assistantcommentaryhm<|end|>assistantfinalYes.", "Yes."}, // without the control tokens
+		{"assistant", "<|channel|>analysis<|message|>hm", ""},
+		{"assistant", "Final: the analysis of the channel.", "Final: the analysis of the channel."},
 		{"assistant", "<think>\nhm", ""}, // the answer was cut
 		{"assistant", "Yes, I <think> so.", "Yes, I <think> so."},
 		{"assistant", " Yes.", " Yes."},

@@ -74,7 +74,7 @@ Sets:
   people/tune, people/judge
                      documents of invented people, written by a language
                      model; judge is for reporting only
-  people/first to people/fifteenth
+  people/first to people/sixteenth
                      the same, written later
   people/tune/talks  conversations
   people/technical   READMEs, references, runbooks and prose

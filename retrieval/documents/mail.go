@@ -355,6 +355,7 @@ func (m *mailReader) file(h textproto.MIMEHeader, kind, name string, body io.Rea
 		}
 		section.Blocks = append(section.Blocks, b)
 	}
+	section.Blocks[0].Apart = true // so that its name stands in the place of all that it says
 	out.files = section.Blocks
 	return out, nil
 }

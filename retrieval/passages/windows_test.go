@@ -53,6 +53,20 @@ func TestMessagesStayApart(t *testing.T) {
 	}
 }
 
+// The place of what an attachment says names the attachment, however short the mail is.
+func TestAttachmentsAreNamed(t *testing.T) {
+	const mail = "Subject: Roof\nFrom: Ada\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nSee below.\n" +
+		"--b\nContent-Type: text/plain; name=offer.txt\nContent-Disposition: attachment\n\nIt costs 4500 euros.\n" +
+		"--b\nContent-Type: text/csv; name=fees.csv\n\nwho,fee\nguests,7 euros\n--b--\n"
+	var got []string
+	for _, p := range cutText(t, "a.eml", mail, DefaultWords) {
+		got = append(got, Place(p.Title))
+	}
+	if want := []string{"Roof, from Ada", "Roof, from Ada: offer.txt", "Roof, from Ada: fees.csv"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // The headings above a window are in its title, each below the one of a higher level.
 func TestHeadingPath(t *testing.T) {
 	text := "# House\n\n" + prose(6) + "\n\n## Cellar\n\n" + prose(6) + "\n\n### Boiler\n\n" + prose(6) + "\n\n## Attic\n\n" + prose(6)

@@ -20,9 +20,12 @@ func codeDocument(ctx context.Context, lines []string) (doc Document, err error)
 	return doc, nil
 }
 
-// codeExtensions are those of files that hold the source text of programs.
+// codeExtensions are those of files that hold the source text of programs and of pages, or rules of tools. Some of them have no
+// extension but a name.
 var codeExtensions = []string{
 	".go", ".py", ".sh", ".bash", ".zsh", ".fish", ".ps1", ".bat", ".cmd", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".java", ".kt", ".scala", ".swift",
 	".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".cs", ".rs", ".rb", ".php", ".pl", ".lua", ".r", ".jl", ".hs", ".ml", ".ex", ".erl", ".clj", ".dart",
-	".sql", ".proto", ".tf", ".awk", ".vim", ".el",
+	".sql", ".proto", ".tf", ".awk", ".vim", ".el", ".css", ".scss", ".less", ".gradle", ".groovy", ".cmake", ".mk", ".dockerfile",
+	"dockerfile", "containerfile", "makefile", "gnumakefile", "cmakelists.txt", "jenkinsfile", "vagrantfile", "gemfile", "rakefile", "justfile", "procfile",
+	".gitignore", ".gitattributes", ".dockerignore", ".bashrc", ".bash_profile", ".bash_aliases", ".profile", ".zshrc", ".vimrc", "go.mod",
 }

@@ -8,6 +8,12 @@ import (
 	"tandem/internal/lazyregexp"
 )
 
+// iniExtensions are those of files of settings. Those that begin with a dot may be the whole name.
+var iniExtensions = []string{
+	".ini", ".cfg", ".conf", ".properties", ".env", ".editorconfig", ".gitconfig", ".gitmodules", ".npmrc",
+	".service", ".timer", ".socket", ".mount", ".desktop",
+}
+
 // parseINI reads settings of names with values, in sections or not, as programs of many kinds write them. A file most of whose lines
 // are something else is read as code.
 func parseINI(ctx context.Context, data []byte) (Document, error) {
@@ -67,6 +73,7 @@ func mostlySettings(lines []string) bool {
 type iniReader struct {
 	top, section *value
 	last         *value          // the value that further lines may continue
+	indent       int             // of the line where it begins
 	text         strings.Builder // of the last value
 	goesOn       bool            // the line before ends with a backslash
 	said         string          // the comments above
@@ -94,10 +101,12 @@ func (r *iniReader) line(line string) {
 		r.add(r.top, nameOf(strings.ReplaceAll(section[1], `"`, "")), r.section)
 	case setting != nil:
 		r.begin(setting[1], strings.TrimSpace(setting[2]+setting[3]))
-	case indented && r.last != nil:
+		r.indent = indentation(line)
+	case r.last != nil && indentation(line) > r.indent:
 		r.further("\n", trimmed)
 	default: // a name alone
 		r.begin("", trimmed)
+		r.indent = indentation(line)
 	}
 }
 
@@ -106,7 +115,7 @@ func (r *iniReader) begin(name, text string) {
 	r.end()
 	r.last = &value{}
 	r.add(r.section, nameOf(name), r.last)
-	if n := len(text); n > 1 && (text[0] == '"' || text[0] == '\'') && text[n-1] == text[0] {
+	if n := len(text); n > 1 && (text[0] == '"' || text[0] == '\'') && strings.IndexByte(text[1:], text[0]) == n-2 {
 		text = text[1 : n-1]
 	}
 	r.further("", text)

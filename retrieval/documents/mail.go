@@ -328,7 +328,7 @@ const (
 // file reads an attachment as if it were a file by itself: a section below its name. One that cannot be read is only named.
 func (m *mailReader) file(h textproto.MIMEHeader, kind, name string, body io.Reader) (mailText, error) {
 	out := m.attachment(h, kind, name)
-	p := parserFor(fileParsers, extension(name))
+	p := parserFor(fileParsers, name)
 	if len(out.names) == 0 || p == nil || extension(name) == "" || len(m.files) >= maxFiles {
 		return out, nil
 	}

@@ -16,7 +16,7 @@ import (
 
 // parser reads one kind of file.
 type parser struct {
-	extensions []string // in lower case, with the dot
+	extensions []string // in lower case, with the dot; or whole names of files
 	limit      int64    // bytes
 	parse      func(ctx context.Context, data []byte) (Document, error)
 }
@@ -52,7 +52,7 @@ func init() { // since parsers of mail call these
 		{[]string{".json", ".jsonl", ".ndjson", ".geojson"}, textLimit, parseJSON},
 		{[]string{".yaml", ".yml"}, yamlLimit, parseYAML},
 		{[]string{".toml"}, textLimit, parseTOML},
-		{[]string{".ini", ".cfg", ".conf", ".properties", ".env"}, textLimit, parseINI},
+		{iniExtensions, textLimit, parseINI},
 		{[]string{".xml"}, textLimit, parseXML},
 		{codeExtensions, textLimit, parseCode},
 		{[]string{".srt", ".vtt"}, textLimit, parseSubtitles},
@@ -77,10 +77,10 @@ func init() { // since parsers of mail call these
 
 // parserOf returns the parser of a file name.
 func parserOf(name string) (*parser, error) {
-	ext := extension(name)
-	if p := parserFor(parsers, ext); p != nil {
+	if p := parserFor(parsers, name); p != nil {
 		return p, nil
 	}
+	ext := extension(name)
 	if way := ways[ext]; way != "" {
 		return nil, fmt.Errorf("unsupported type %s (%s)", ext, way)
 	}
@@ -88,17 +88,22 @@ func parserOf(name string) (*parser, error) {
 }
 
 // extension returns the extension of a file name in lower case, with the dot.
-func extension(name string) string {
-	return strings.ToLower(path.Ext(path.Base(strings.ReplaceAll(name, "\\", "/"))))
-}
+func extension(name string) string { return strings.ToLower(path.Ext(baseName(name))) }
 
-// parserFor returns the one of some parsers that is for an extension, or nil.
-func parserFor(list []*parser, ext string) *parser {
-	i := slices.IndexFunc(list, func(p *parser) bool { return slices.Contains(p.extensions, ext) })
-	if i < 0 {
-		return nil
+// baseName returns a file name without its folders.
+func baseName(name string) string { return path.Base(strings.ReplaceAll(name, "\\", "/")) }
+
+// parserFor returns the one of some parsers that is for a file name, or nil: for the whole name, for its extension, or, if a kind of
+// file has that name, for what stands before the extension, as in ".env.local".
+func parserFor(list []*parser, name string) *parser {
+	base := strings.ToLower(baseName(name))
+	for _, kind := range []string{base, path.Ext(base), strings.TrimSuffix(base, path.Ext(base))} {
+		i := slices.IndexFunc(list, func(p *parser) bool { return slices.Contains(p.extensions, kind) })
+		if i >= 0 && (kind != "" || !strings.Contains(base, ".")) {
+			return list[i]
+		}
 	}
-	return list[i]
+	return nil
 }
 
 // formats names the formats that are read, for people.
@@ -214,8 +219,8 @@ func composed(doc Document) Document {
 
 // titleFrom makes a title from a file name: "lake-cabin_2.md" becomes "Lake cabin 2".
 func titleFrom(name string) string {
-	base := path.Base(strings.ReplaceAll(name, "\\", "/"))
-	if ext := path.Ext(base); ext != base {
+	base := baseName(name)
+	if ext := path.Ext(base); ext != base && parserFor(parsers, "a"+ext) != nil {
 		base = strings.TrimSuffix(base, ext)
 	}
 	title := english.Collapse(strings.NewReplacer("-", " ", "_", " ", ".", " ").Replace(base))

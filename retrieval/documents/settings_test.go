@@ -93,6 +93,15 @@ func TestSettings(t *testing.T) {
 		{"a.xml", "<r><h>One</h><p>a</p><p>b</p><h>Two</h><p>c <s><q>d</q></s></p></r>", "title A\nl h: One\nl p: a, b\nl h: Two\np p: c\np d"},
 		{"a.xml", "<rss><item><title>Flood</title><content><![CDATA[<p>The <b>wheel</b> cost 4&nbsp;&euro;.</p><p>It turns.</p>]]></content></item></rss>", "title A\n# item\nl title: Flood\np content: The wheel cost 4 €.\np It turns."},
 		{"run.sh", "#!/bin/sh\nif x; then\n\n\tstart --now # go\nfi\n", "title Run\nc #!/bin/sh\nc if x; then\nc     start --now # go\nc fi"},
+		{"home/.gitconfig", "[core]\n\teditor = vim\n\tbare\n[user]\n\tname = Ada\n", "title Gitconfig\n# core\nl editor: vim\nl bare\n# user\nl name: Ada"},
+		{"mill.service", "[Unit]\nAfter=network.target\n[Service]\n# restarts\nExecStart=/bin/wheel \\\n    --gate north\nEnvironment=\"A=b\" \"C=d\"\n", "title Mill\n# Unit\nl After: network.target\n# Service\nl ExecStart: /bin/wheel --gate north – restarts\nl Environment: \"A=b\" \"C=d\""},
+		{"a/.env.local", "TOKEN=x\n", "title Env local\nl TOKEN: x"},
+		{"site.css", "/* the page */\nbody {\n  color: red;\n}\n", "title Site\nc /* the page */\nc body {\nc   color: red;\nc }"},
+		{"a/Dockerfile", "# The wheel.\nFROM scratch\nRUN mill \\\n    --start\n", "title Dockerfile\nc # The wheel.\nc FROM scratch\nc RUN mill \\\nc     --start"},
+		{"Dockerfile.dev", "FROM scratch\n", "title Dockerfile dev\nc FROM scratch"},
+		{"Makefile", "all: build\n\tgo test\n", "title Makefile\nc all: build\nc     go test"},
+		{"docs/CMakeLists.txt", "project(mill)\n", "title CMakeLists\nc project(mill)"},
+		{".gitignore", "# built\nbin/\n*.test\n", "title Gitignore\nc # built\nc bin/\nc *.test"},
 	} {
 		doc, err := Parse(t.Context(), c.name, []byte(c.text))
 		if got := show(doc); got != c.want || err != nil {
@@ -106,6 +115,7 @@ func TestSettings(t *testing.T) {
 		{"a.toml", "a = " + strings.Repeat("[", valueDepth+2), "within each other"}, {"a.toml", strings.Repeat("a.", valueDepth+2) + "a = 1", "within each other"}, {"a.toml", "", "no text in it"},
 		{"a.xml", "<a><b></a>", "damaged XML (line 1"}, {"a.xml", deep, "within each other"}, {"a.xml", "<a/>", "no text in it"},
 		{"a.xml", "<a>" + strings.Repeat("<b/>", valueCount) + "</a>", "values: divide it"}, {"a.go", "\x00", "binary"},
+		{"photo.local", "x", "unsupported type .local"}, {".local", "x", "unsupported type .local"},
 	} {
 		if _, err := Parse(t.Context(), c.name, []byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %.40q: %v, want %q", c.name, c.text, err, c.want)

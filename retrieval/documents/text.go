@@ -101,9 +101,14 @@ func (r *textReader) starts(line string) bool {
 	return len(r.para) == 0 || endsBefore(r.para[len(r.para)-1], line, r.width)
 }
 
-// block adds the table, the code or the hanging item that begins with line i, and returns how many lines it takes. It returns 0
+// block adds the lines of a program, the table, the code or the hanging item that begins with line i, and returns how many lines it takes. It returns 0
 // if none begins there.
 func (r *textReader) block(i int) int {
+	if n := programLines(r.lines, i); n > 0 {
+		r.end()
+		r.doc.AddCode(r.lines[i : i+n])
+		return n
+	}
 	if !r.full[i] {
 		if n, rows, head := textTable(r.lines[i:]); n > 0 {
 			if len(r.para) == 1 && textline.LooksLikeTitle(r.para[0]) && !continuesEntry(r.lines, i-1) {

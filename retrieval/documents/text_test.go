@@ -203,3 +203,25 @@ func TestNumberedHeadingsApart(t *testing.T) {
 		}
 	}
 }
+
+// Lines that programs wrote stay as they are, in any text: trees and listings of files, and code with numbers of lines.
+func TestLinesOfPrograms(t *testing.T) {
+	const wrapped = "The wheel of the mill is driven by a small program, which runs on the\nboard in the shed and reads the height of the water every minute.\n"
+	const said = "p The wheel of the mill is driven by a small program, which runs on the board in the shed and reads the height of the water every minute.\n"
+	for _, c := range []struct{ name, text, want string }{
+		{"drawn tree", "mill/\n├── src/\n│   ├── main.go   # starts\n│   └── wheel.go\n└── README.md\n", "p mill/\nc ├── src/\nc │   ├── main.go   # starts\nc │   └── wheel.go\nc └── README.md"},
+		{"tree in ASCII", ".\n|-- src\n|   `-- main.go\n|-- docs\n`-- README.md\n", "p .\nc |-- src\nc |   `-- main.go\nc |-- docs\nc `-- README.md"},
+		{"tree of Windows", "C:.\n+---src\n|       main.go\n|\n\\---docs\n", "p C:.\nc +---src\nc |       main.go\nc |\nc \\---docs"},
+		{"table", "| a | b | c |\n|---|---|---|\n| 1 | 2 | 3 |\n", "h a | b | c\nr 1 | 2 | 3"},
+		{"box", "┌───┬───┬───┐\n│ a │ b │ c │\n├───┼───┼───┤\n│ 1 │ 2 │ 3 │\n└───┴───┴───┘\n", "h a | b | c\nr 1 | 2 | 3"},
+		{"files", wrapped + "-rw-r--r-- 1 root root 1204 May  3 09:00 notes-of-the-mill-and-of-the-river.txt\ndrwxr-xr-x 2 root root 4096 May  3 09:00 src\n", said + "c -rw-r--r-- 1 root root 1204 May  3 09:00 notes-of-the-mill-and-of-the-river.txt\nc drwxr-xr-x 2 root root 4096 May  3 09:00 src"},
+		{"numbered code", wrapped + "\n 9 // run drives the wheel until the context ends, and returns the error.\n10 func run(gate *Gate) error {\n11\n12     return nil\n13 }\n", said + "c  9 // run drives the wheel until the context ends, and returns the error.\nc 10 func run(gate *Gate) error {\nc 11\nc 12     return nil\nc 13 }"},
+		{"code behind bars", "1| #include <stdio.h>\n2| int main(void)\n3| {\n4| }\n", "c 1| #include <stdio.h>\nc 2| int main(void)\nc 3| {\nc 4| }"},
+		{"numbered names", "1 Ada (from the mill)\n2 Bo\n3 Eva\n", "p 1 Ada (from the mill)\np 2 Bo\np 3 Eva"},
+		{"negative numbers", "It was cold in the shed\n-5.20\n-6.10 at the gate\n–7 by the river\n", "p It was cold in the shed\np -5.20\np -6.10 at the gate\np –7 by the river"},
+	} {
+		if got := strings.TrimPrefix(show(textDocument(t.Context(), splitLines(c.text), false)), "title \n"); got != c.want {
+			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
+		}
+	}
+}

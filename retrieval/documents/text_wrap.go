@@ -35,7 +35,7 @@ func breaksBefore(line, next string, width int) bool {
 	switch {
 	case textline.IsStamped(next), textline.IsBoxed(next), english.Message.MatchString(next):
 		return true
-	case unicode.IsUpper(r), unicode.IsNumber(r), unicode.In(r, unicode.Sc, unicode.Sm, unicode.So) && r != '<', strings.ContainsRune("@§¿¡", r): // '<' is a bracket
+	case unicode.IsUpper(r), unicode.IsNumber(r), unicode.In(r, unicode.Sc, unicode.Sm, unicode.So) && r != '<', strings.ContainsRune("@§¿¡", r), negative.MatchString(next): // '<' is a bracket
 		return !textline.Binds(line) && (width == 0 || fits(line, next, width*5/6))
 	case unicode.IsLower(r):
 		return width == 0 && givesValue(line, next) || (width == 0 || namesOnly(line)) && !goesOn(line, next)
@@ -44,6 +44,9 @@ func breaksBefore(line, next string, width int) bool {
 	}
 	return false
 }
+
+// negative matches a number below zero. Some people write it with a dash.
+var negative = lazyregexp.New(`^[-–]\d`)
 
 // givesValue reports whether the next line gives a value for a name of a few words, "phone: 0555", and the line before
 // does not break off.

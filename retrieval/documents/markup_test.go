@@ -149,6 +149,7 @@ func TestMoreMarkup(t *testing.T) {
 		{"a.tex", "\\chapter{One}\nText {\\itshape all} of \\verb|a_b|, \\c{c}a \\'e.\n\n\\section{Two}\nMore\\\\here.", "title A\n# One\np Text all of a_b, ça é.\n# Two\np More here."},
 		{"cv.tex", "%\\title{Old}\n\\title[Short]{The life of Ada}\n\\name{Ada}{Lund}\n\\phone[mobile]{555}\n\\begin{document}\n\\cvitem{2010--2012}{Oslo}{\\emph{Water}} % secret\n\nHome is \\~{}/mill.", "title The life of Ada\nl name: Ada Lund\nl phone: 555\np 2010–2012 Oslo Water\np Home is ~/mill."},
 		{"a.tex", "\\begin{multicols}{2}\nText.\n\\end{multicols}\n\\begin{wrapfigure}[3]{r}{4cm}\n\\caption{Side}\\end{wrapfigure}\n\\begin{tabular*}{9cm}{ll}\nA & B \\\\\n1 & 2\n\\end{tabular*}", "title A\np Text.\np Side\nh A | B\nr 1 | 2"},
+		{"a.tex", "\\begin{tabular}{lcc}\n & \\multicolumn{2}{c}{Fee} \\\\ \\cmidrule(lr){2-3}\nGuest & Weekday & Sunday \\\\\nChild & 4 & 5 \\\\\n\\multicolumn{2}{l}{Group} & 30\n\\end{tabular}", "title A\nh Guest | Fee Weekday | Fee Sunday\nr Child | 4 | 5\nr Group | | 30"},
 		{"a.adoc", adocSample, adocShown},
 		{"a.adoc", "== One\na\n\n|===\n|a |b |c\n|1 |2 |3\n|===\n", "title One\np a\nr a | b | c\nr 1 | 2 | 3"},
 		{"a.mhtml", webArchive, "title The müll\n# Wheel\np It costs 8 €."},

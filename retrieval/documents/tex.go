@@ -51,8 +51,8 @@ type texReader struct {
 	text  strings.Builder // that has not ended
 	item  bool            // the text is a list item
 	lists []int           // the number of the last item of each open list, -1 where items have none
-	rows  [][]string      // of the open table
-	cells []string        // of its open row
+	grid  *blocks.Table   // the outermost open table
+	span  int             // how many of its columns the open cell takes
 	table int             // open tables
 }
 
@@ -185,21 +185,33 @@ func (r *texReader) end() {
 
 // cell ends a cell.
 func (r *texReader) cell() {
-	r.cells = append(r.cells, r.text.String())
+	r.grid.AddCell(r.text.String(), r.span, 1)
 	r.text.Reset()
+	r.span = 1
 }
 
 // row ends a row.
 func (r *texReader) row() {
 	r.cell()
-	r.rows, r.cells = append(r.rows, r.cells), nil
+	r.grid.BeginRow()
+}
+
+// beginTable begins the outermost table.
+func (r *texReader) beginTable() {
+	r.end()
+	r.grid, r.span = &blocks.Table{}, 1
+	r.grid.BeginRow()
 }
 
 // endTable adds the open table.
 func (r *texReader) endTable() {
 	r.row()
-	r.doc.AddTable(r.rows, blocks.AssumeHead)
-	r.rows, r.table = nil, 0
+	rows, head := r.grid.JoinHeads(r.grid.GuessHeads())
+	if head == blocks.NoHead {
+		head = blocks.AssumeHead
+	}
+	r.doc.AddTable(rows, head)
+	r.grid, r.table = nil, 0
 }
 
 // math copies mathematics up to the dollar at its end.
@@ -323,6 +335,9 @@ func (r *texReader) command() {
 		if name == "bibitem" {
 			r.beginItem("-")
 		}
+		if name == "cmidrule" {
+			r.bracketed('(', ')')
+		}
 		for range n {
 			r.argument()
 			r.bracketed('[', ']') // "\newcommand{\mill}[1]{…}"
@@ -360,7 +375,8 @@ func (r *texReader) textCommand(name string) {
 	case "href":
 		r.bracketed('{', '}')
 	case "multicolumn":
-		r.bracketed('{', '}')
+		columns, _ := r.bracketed('{', '}')
+		r.span, _ = strconv.Atoi(strings.TrimSpace(columns))
 		r.bracketed('{', '}')
 	case "verb", "lstinline":
 		if r.at < len(r.s) {
@@ -474,7 +490,7 @@ func (r *texReader) begin(env string) {
 			r.argument()
 		}
 		if r.table++; r.table == 1 {
-			r.end()
+			r.beginTable()
 		}
 	case r.table == 0:
 		r.end()

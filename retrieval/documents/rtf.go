@@ -28,7 +28,7 @@ func parseRTF(ctx context.Context, data []byte) (Document, error) {
 	if !bytes.HasPrefix(data, []byte(`{\rtf`)) {
 		return Document{}, errors.New("not Rich Text, despite its name")
 	}
-	r := rtf{data: data, page: charmap.Windows1252}
+	r := rtf{data: data, page: charmap.Windows1252, begun: -1}
 	for r.next() {
 		if ctx.Err() != nil {
 			return Document{}, ctx.Err()
@@ -52,8 +52,10 @@ func parseRTF(ctx context.Context, data []byte) (Document, error) {
 type rtf struct {
 	data []byte
 	page encoding.Encoding // of the characters that are bytes, unless the font has its own
-	out  strings.Builder
+	out  bytes.Buffer
 	mark strings.Builder // before an item of a list
+
+	begun int // where the open cell of a table begins in out; -1 outside tables
 
 	fonts    map[int]encoding.Encoding // of those that have their own, by number
 	font     int                       // whose entry in the table of fonts was read last
@@ -201,7 +203,7 @@ var rtfLeftOut = map[string]bool{"fonttbl": true, "colortbl": true, "stylesheet"
 	"header": true, "headerl": true, "headerr": true, "headerf": true, "footer": true, "footerl": true, "footerr": true, "footerf": true}
 
 // rtfTexts are the control words that stand for text.
-var rtfTexts = map[string]string{"par": "\n", "line": "\n", "sect": "\n\n", "page": "\n\n", "tab": "\t", "cell": "\t", "row": "\n", "emdash": "—", "endash": "–",
+var rtfTexts = map[string]string{"par": "\n", "line": "\n", "sect": "\n\n", "page": "\n\n", "tab": "\t", "cell": "\t", "row": "\n", "nestcell": " ", "nestrow": " ", "emdash": "—", "endash": "–",
 	"bullet": "•", "lquote": "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”", "emspace": " ", "enspace": " "}
 
 // word carries out a control word.
@@ -238,10 +240,29 @@ func (r *rtf) word(word string, number int, numbered, fresh bool) {
 		}
 	case word == "mac":
 		r.page = charmap.Macintosh
+	case word == "trowd" || word == "row" || word == "cell":
+		r.tableWord(word)
 	case word == "bin":
 		r.data = r.data[max(0, min(number, len(r.data))):]
 	default:
 		r.text(rtfTexts[word])
+	}
+}
+
+// tableWord begins a row, or ends a cell or a row. The paragraphs of a cell stand in one line.
+func (r *rtf) tableWord(word string) {
+	r.flush()
+	if word == "cell" && r.begun >= 0 {
+		for i, c := range r.out.Bytes()[r.begun:] {
+			if c == '\n' {
+				r.out.Bytes()[r.begun+i] = ' '
+			}
+		}
+	}
+	r.text(rtfTexts[word])
+	r.begun = r.out.Len()
+	if word == "row" {
+		r.begun = -1
 	}
 }
 

@@ -39,6 +39,16 @@ func TestRTFHidden(t *testing.T) {
 	}
 }
 
+// Each row of a table is a line, also where its cells have several paragraphs or a table.
+func TestRTFCells(t *testing.T) {
+	const row = `\trowd\cellx3000\cellx9000\pard\intbl `
+	text := `{\rtf1\ansi ` + row + `Tenant:\cell Ada Lund\cell\row` + row + `Notice\par period\cell 14 Mill Lane\par Penwick\cell\trowd\row` + row + `Fees\cell May\nestcell 4\nestcell{\nonesttables\par}\nestrow\cell\row\pard Signed.\par Twice.\par}`
+	doc, err := Parse(t.Context(), "a.rtf", []byte(text))
+	if got, want := show(doc), "title A\nl Tenant: Ada Lund\nl Notice period: 14 Mill Lane Penwick\nl Fees: May 4\np Signed.\np Twice."; got != want || err != nil {
+		t.Errorf("%s (%v)\nwant\n%s", got, err, want)
+	}
+}
+
 // What is struck out is marked, raised figures stay apart, heads of pages are left out, and the mark before an item of a list is no cell of a table.
 func TestRTFForms(t *testing.T) {
 	const fonts = `{\fonttbl{\f0 Times;}{\f3\fcharset2 Symbol;}{\f4\fcharset2 Wingdings;}}`

@@ -294,6 +294,32 @@ func TestPhones(t *testing.T) {
 	}
 }
 
+// Persons to whom somebody is related, and days, are facts in each program's own words.
+func TestRelated(t *testing.T) {
+	for line, want := range map[string]string{
+		"RELATED;TYPE=child;VALUE=text:Max Lund":                             "Child: Max Lund",
+		"RELATED;TYPE=\"spouse,friend\";VALUE=text:Anna":                     "Spouse, friend: Anna",
+		"RELATED;VALUE=text:Eva":                                             "Related: Eva",
+		"RELATED;TYPE=contact:urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6": "",
+		"item1.X-ABRELATEDNAMES:Anna\nitem1.X-ABLabel:_$!<Spouse>!$_":        "Spouse: Anna",
+		"item1.X-ABRELATEDNAMES;type=pref:Eva\nitem1.X-ABLabel:godmother":    "Godmother: Eva",
+		"item1.X-ABDATE:2010-06-12\nitem1.X-ABLabel:_$!<Anniversary>!$_":     "Anniversary: 12 June 2010",
+		"item1.X-ABDATE;type=pref:20180301\nitem1.X-ABLabel:Moved in":        "Moved in: 1 March 2018",
+		"X-ABDATE:20180301": "Date: 1 March 2018",
+		"X-SPOUSE:Anna":     "Spouse: Anna",
+		"X-EVOLUTION-SPOUSE:Anna\nX-EVOLUTION-MANAGER:Bo":                        "Spouse: Anna\nl Manager: Bo",
+		"X-ANNIVERSARY:2010-06-12":                                               "Anniversary: 12 June 2010",
+		"X-EVOLUTION-ANNIVERSARY:2010-06-12\nX-KADDRESSBOOK-X-Anniversary:x":     "Anniversary: 12 June 2010",
+		"ANNIVERSARY:20100612\nX-ANNIVERSARY:2010-06-12":                         "Anniversary: 12 June 2010",
+		"X-ANDROID-CUSTOM:vnd.android.cursor.item/relation;Anna;14;;;;;;;;;;;;;": "",
+	} {
+		doc, err := Parse(t.Context(), "a.vcf", []byte("BEGIN:VCARD\nFN:Ada\n"+line+"\nEND:VCARD\n"))
+		if want = strings.TrimSuffix("title A\n# Ada\nl "+want, "\nl "); show(doc) != want || err != nil {
+			t.Errorf("%s: %s (%v)\nwant\n%s", line, show(doc), err, want)
+		}
+	}
+}
+
 func FuzzCalendar(f *testing.F) {
 	for _, s := range []string{calendarText, repeatedText, "BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:\\\nDTSTART:2026\nDURATION:P9W9DT9H\nRRULE:FREQ=DAILY;COUNT=9\nEND:VEVENT", "BEGIN:VCALENDAR\nX-WR-TIMEZONE:../x\nEND:\nEND:\nA;B=\"c:d\":e"} {
 		f.Add([]byte(s))

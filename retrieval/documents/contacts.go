@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -44,44 +45,68 @@ func parseContacts(ctx context.Context, data []byte) (Document, error) {
 }
 
 // contactLabels are the lines of a contact that say what they are by their property alone.
-var contactLabels = map[string]string{"NICKNAME": "Nickname", "TITLE": "Job", "ROLE": "Role", "URL": "Web"}
+var contactLabels = map[string]string{"NICKNAME": "Nickname", "TITLE": "Job", "ROLE": "Role", "URL": "Web", "X-SPOUSE": "Spouse", "X-EVOLUTION-SPOUSE": "Spouse",
+	"X-MANAGER": "Manager", "X-EVOLUTION-MANAGER": "Manager", "X-ASSISTANT": "Assistant", "X-EVOLUTION-ASSISTANT": "Assistant"}
 
 // addContact appends a person to the document.
 func addContact(doc *Document, card []property) {
 	first := len(doc.Blocks)
 	doc.AddHeading(2, english.Shorten(contactName(card), MaxHeading))
 	own := ownLabels(card)
+	said := map[string]bool{} // some programs write a day twice
 	for _, p := range card {
-		value := english.Collapse(p.text())
-		label := contactLabels[p.name]
-		switch p.name {
-		case "ORG":
-			label, value = "Organisation", joinFilled(p.fields())
-		case "TEL":
-			label = "Phone" + kindOf(p, own)
-			if number, ok := cutFold(value, "tel:"); ok {
-				value = strings.Replace(number, ";ext=", " ext. ", 1)
-			}
-		case "EMAIL":
-			label = "E-mail" + kindOf(p, own)
-		case "ADR":
-			label, value = "Address"+kindOf(p, own), joinFilled(p.fields())
-		case "BDAY":
-			label, value = "Birthday", birthday(p, value)
-		case "ANNIVERSARY":
-			label, value = "Anniversary", birthday(p, value)
-		case "NOTE":
+		if p.name == "NOTE" {
 			for line := range strings.SplitSeq(p.text(), "\n") {
 				doc.Add(Paragraph, line)
 			}
+			continue
 		}
-		if label != "" && value != "" && len(value) <= maxValue {
-			doc.Add(Line, label+": "+value)
+		label, value := contactFact(p, own)
+		if line := label + ": " + value; label != "" && value != "" && len(value) <= maxValue && !said[line] {
+			doc.Add(Line, line)
+			said[line] = true
 		}
 	}
 	if len(doc.Blocks) > first {
 		doc.Blocks[first].Apart = first > 0
 	}
+}
+
+// contactFact returns what a property says of a person, without a label if it says nothing.
+func contactFact(p property, own map[string]string) (label, value string) {
+	value = english.Collapse(p.text())
+	switch p.name {
+	case "ORG":
+		return "Organisation", joinFilled(p.fields())
+	case "TEL":
+		if number, ok := cutFold(value, "tel:"); ok {
+			value = strings.Replace(number, ";ext=", " ext. ", 1)
+		}
+		return "Phone" + kindOf(p, own), value
+	case "EMAIL":
+		return "E-mail" + kindOf(p, own), value
+	case "ADR":
+		return "Address" + kindOf(p, own), joinFilled(p.fields())
+	case "BDAY":
+		return "Birthday", birthday(p, value)
+	case "ANNIVERSARY", "X-ANNIVERSARY", "X-EVOLUTION-ANNIVERSARY":
+		return "Anniversary", birthday(p, value)
+	case "X-ABDATE":
+		return english.Capitalise(cmp.Or(own[p.group], "date")), birthday(p, value)
+	case "RELATED", "X-ABRELATEDNAMES":
+		if _, ok := cutFold(value, "urn:"); ok { // another card, perhaps of another file
+			return "", ""
+		}
+		return english.Capitalise(cmp.Or(own[p.group], relation(p), "related")), value
+	}
+	return contactLabels[p.name], value
+}
+
+// relation returns how somebody is related, by the property alone: "child, friend".
+func relation(p property) string {
+	kinds := strings.Split(strings.ToLower(p.params["TYPE"]), ",")
+	kinds = slices.DeleteFunc(kinds, func(kind string) bool { return slices.Contains([]string{"pref", "home", "work", "other"}, kind) })
+	return strings.Join(kinds, ", ")
 }
 
 // maxValue bounds a value of a contact, in bytes. A longer one is data.

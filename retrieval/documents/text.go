@@ -42,7 +42,7 @@ func newTextReader(lines []string, titled bool) *textReader {
 	}
 	return &textReader{
 		lines: lines, words: words, titled: titled, width: wrapWidth(lines, full), dated: letterDate(lines), headed: numberedHeadings(lines), days: dayHeadings(lines),
-		indents: indentsOf(lines), full: full, rest: map[int][]string{},
+		indents: indentsOf(lines), entries: hangingEntries(lines, full), full: full, rest: map[int][]string{},
 	}
 }
 
@@ -76,6 +76,7 @@ type textReader struct {
 	days    map[int]bool // see dayHeadings
 	words   textline.Compounds
 	indents indents
+	entries map[int]int  // see hangingEntries
 	full    map[int]bool // see justified
 
 	doc  Document
@@ -101,12 +102,20 @@ func (r *textReader) starts(line string) bool {
 	return len(r.para) == 0 || endsBefore(r.para[len(r.para)-1], line, r.width)
 }
 
-// block adds the lines of a program, the table, the code or the hanging item that begins with line i, and returns how many lines it takes. It returns 0
-// if none begins there.
+// block adds the lines of a program, the entry, the table, the code or the hanging item that begins with line i, and returns how
+// many lines it takes. It returns 0 if none begins there.
 func (r *textReader) block(i int) int {
 	if n := programLines(r.lines, i); n > 0 {
 		r.end()
 		r.doc.AddCode(r.lines[i : i+n])
+		return n
+	}
+	if n := r.entries[i]; n > 0 {
+		r.end()
+		for _, line := range r.lines[i : i+n] {
+			r.para = append(r.para, strings.TrimSpace(line))
+		}
+		r.end()
 		return n
 	}
 	if !r.full[i] {

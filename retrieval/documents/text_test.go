@@ -225,3 +225,24 @@ func TestLinesOfPrograms(t *testing.T) {
 		}
 	}
 }
+
+// An entry of a list with hanging indents is a paragraph, whether its last line is full or not. Lines below a short line are none
+// of its entry.
+func TestHangingEntries(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"references", "Abbott, P. (2019). The wheels of the northern mills. Journal of\n    Water Power 12(3), 44-51. Leeds: The mill press of the north.\nBaker, L. and Cole, M. (2021). Restoring weirs. Penwick: Mill\n    Press.\nde Vries, J. (2018). Grain. Leiden: Molen.\nEk, B. (2017). Dams. Lund: Bo.\n",
+			"p Abbott, P. (2019). The wheels of the northern mills. Journal of Water Power 12(3), 44-51. Leeds: The mill press of the north.\np Baker, L. and Cole, M. (2021). Restoring weirs. Penwick: Mill Press.\np de Vries, J. (2018). Grain. Leiden: Molen.\np Ek, B. (2017). Dams. Lund: Bo."},
+		{"with empty lines", "Abbott, P. (2019). The wheels of the northern mills. Journal of\n\tWater Power 12(3), 44-51.\n\nBaker, L. and Cole, M. (2021). Restoring weirs. Penwick: Mill\n\tPress.\n",
+			"p Abbott, P. (2019). The wheels of the northern mills. Journal of Water Power 12(3), 44-51.\np Baker, L. and Cole, M. (2021). Restoring weirs. Penwick: Mill Press."},
+		{"in brackets", "[1] P. Abbott. The wheels of the northern mills. Journal of Water\n    Power 12(3), 2019.\n[2] L. Baker and M. Cole. Restoring weirs of the rivers in the north.\n    Mill Press, 2021.\n[3] B. Ek. Dams. 2017.\n",
+			"p [1] P. Abbott. The wheels of the northern mills. Journal of Water Power 12(3), 2019.\np [2] L. Baker and M. Cole. Restoring weirs of the rivers in the north. Mill Press, 2021.\np [3] B. Ek. Dams. 2017."},
+		{"in brackets without a hang", "[1] P. Abbott. The wheels of the mills. Power, 2019.\n[2] L. Baker. Weirs. Mill Press, 2021.\n", "p [1] P. Abbott. The wheels of the mills. Power, 2019.\np [2] L. Baker. Weirs. Mill Press, 2021."},
+		{"a citation at the start of a line", "The wheels of the northern mills are older than those of the others\n[2] and turn more slowly, as Cole and others have shown in a paper of\n[3] last year.\n",
+			"p The wheels of the northern mills are older than those of the others [2] and turn more slowly, as Cole and others have shown in a paper of [3] last year."},
+		{"notes", "Kitchen\n    Paint the wall\n    Fix the tap, which has dripped since the beginning of the winter\nBathroom\n    Clean the tiles\n", "p Kitchen\np Paint the wall\np Fix the tap, which has dripped since the beginning of the winter\np Bathroom\np Clean the tiles"},
+	} {
+		if got := strings.TrimPrefix(show(textDocument(t.Context(), splitLines(c.text), false)), "title \n"); got != c.want {
+			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
+		}
+	}
+}

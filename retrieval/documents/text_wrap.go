@@ -33,7 +33,7 @@ func endsBefore(line, next string, width int) bool {
 func breaksBefore(line, next string, width int) bool {
 	r, _ := utf8.DecodeRuneInString(next)
 	switch {
-	case textline.IsStamped(next), textline.IsBoxed(next), english.Message.MatchString(next):
+	case textline.IsStamped(next), textline.IsBoxed(next), english.Message.MatchString(next), reference.MatchString(next) && textline.EndsSentence(line):
 		return true
 	case unicode.IsUpper(r), unicode.IsNumber(r), unicode.In(r, unicode.Sc, unicode.Sm, unicode.So) && r != '<', strings.ContainsRune("@§¿¡", r), negative.MatchString(next): // '<' is a bracket
 		return !textline.Binds(line) && (width == 0 || fits(line, next, width*5/6))
@@ -44,6 +44,9 @@ func breaksBefore(line, next string, width int) bool {
 	}
 	return false
 }
+
+// reference matches how an entry of a list of references begins. Below a line without a full stop it is a citation.
+var reference = lazyregexp.New(`^\[\d{1,3}\] `)
 
 // negative matches a number below zero. Some people write it with a dash.
 var negative = lazyregexp.New(`^[-–]\d`)

@@ -92,6 +92,7 @@ func TestSettings(t *testing.T) {
 		{"a.xml", xmlSample, "title A\nl version: 2\nl name: Old mill\nl opening hours: Mon, Tue\nl fee: 8 (currency: EUR)\nl about: It is old, & stands by the river Mühl. <b>\n# guides\nh name | since\nr Ada | 2019\nr Bo | 2021"},
 		{"a.xml", "<r><h>One</h><p>a</p><p>b</p><h>Two</h><p>c <s><q>d</q></s></p></r>", "title A\nl h: One\nl p: a, b\nl h: Two\np p: c\np d"},
 		{"a.xml", "<rss><item><title>Flood</title><content><![CDATA[<p>The <b>wheel</b> cost 4&nbsp;&euro;.</p><p>It turns.</p>]]></content></item></rss>", "title A\n# item\nl title: Flood\np content: The wheel cost 4 €.\np It turns."},
+		{"a.xml", "<?xml version='1.0'?>\n<!DOCTYPE mill [\n<!ELEMENT mill ANY>\n<!ENTITY owner \"Ada <b>Lund</b>\">\n<!ENTITY fee '4&#8364;'>\n<!ENTITY rest SYSTEM \"file:///etc/passwd\">\n]>\n<mill><name>Mill of &owner;</name><fee>&fee;&rest;</fee></mill>", "title A\nl name: Mill of Ada Lund\nl fee: 4€"},
 		{"run.sh", "#!/bin/sh\nif x; then\n\n\tstart --now # go\nfi\n", "title Run\nc #!/bin/sh\nc if x; then\nc     start --now # go\nc fi"},
 		{"home/.gitconfig", "[core]\n\teditor = vim\n\tbare\n[user]\n\tname = Ada\n", "title Gitconfig\n# core\nl editor: vim\nl bare\n# user\nl name: Ada"},
 		{"mill.service", "[Unit]\nAfter=network.target\n[Service]\n# restarts\nExecStart=/bin/wheel \\\n    --gate north\nEnvironment=\"A=b\" \"C=d\"\n", "title Mill\n# Unit\nl After: network.target\n# Service\nl ExecStart: /bin/wheel --gate north – restarts\nl Environment: \"A=b\" \"C=d\""},
@@ -114,6 +115,8 @@ func TestSettings(t *testing.T) {
 		{"a.toml", "a = [1\n", "has no end"}, {"a.toml", "a = \"x\n", "has no end"}, {"a.toml", "a = 1 2\nb", "has no value"}, {"a.toml", `a = "1" 2`, "more behind a value"}, {"a.toml", "[a\n", "has no end"},
 		{"a.toml", "a = " + strings.Repeat("[", valueDepth+2), "within each other"}, {"a.toml", strings.Repeat("a.", valueDepth+2) + "a = 1", "within each other"}, {"a.toml", "", "no text in it"},
 		{"a.xml", "<a><b></a>", "damaged XML (line 1"}, {"a.xml", deep, "within each other"}, {"a.xml", "<a/>", "no text in it"},
+		{"a.xml", "<!DOCTYPE a [<!ENTITY b '&c;&c;'><!ENTITY c '&b;&b;'>]><a>&b;</a>", "damaged XML"},
+		{"a.xml", "<!DOCTYPE a [<!ENTITY b '" + strings.Repeat("x", 1<<16) + "'>]><a>" + strings.Repeat("&b;", 1<<10) + "</a>", "16 MB of text"},
 		{"a.xml", "<a>" + strings.Repeat("<b/>", valueCount) + "</a>", "values: divide it"}, {"a.go", "\x00", "binary"},
 		{"photo.local", "x", "unsupported type .local"}, {".local", "x", "unsupported type .local"},
 	} {

@@ -10,6 +10,7 @@ import (
 
 	"tandem/internal/lazyregexp"
 	"tandem/retrieval/documents/office"
+	"tandem/retrieval/internal/blocks"
 )
 
 // parseXML reads XML of any kind as data: an element that holds only text is a name with its value, one that holds text between
@@ -17,6 +18,9 @@ import (
 func parseXML(ctx context.Context, data []byte) (Document, error) {
 	text, err := xmlText(data)
 	if err != nil {
+		return Document{}, err
+	}
+	if text, err = expandEntities(text); err != nil {
 		return Document{}, err
 	}
 	r := xmlReader{open: []*xmlNode{{}}}
@@ -49,6 +53,46 @@ func xmlText(data []byte) (string, error) {
 	}
 	text, err := decodeText(data)
 	return text[len(xmlDeclaration.FindString(text)):], err
+}
+
+// What a document type of its own says, and the entities that it declares there. Those that are kept elsewhere stand for nothing.
+var (
+	xmlOwnType = lazyregexp.New(`(?s)^\s*(?:<!--.*?-->\s*)*<!DOCTYPE[^\[>]*\[(.*?)\]\s*>`)
+	xmlEntity  = lazyregexp.New(`<!ENTITY\s+([\pL_][\pL\pN_.-]*)\s+(?:"([^"]*)"|'([^']*)'|(?:SYSTEM|PUBLIC)\s[^>]*)\s*>`)
+)
+
+// maxEntityName bounds the name of an entity, in bytes.
+const maxEntityName = 64
+
+// expandEntities returns XML with the texts of the entities that it declares. Each is replaced once, so that none can nest.
+func expandEntities(text string) (string, error) {
+	at := xmlOwnType.FindStringSubmatchIndex(text)
+	if at == nil {
+		return text, nil
+	}
+	values := map[string]string{}
+	for _, m := range xmlEntity.FindAllStringSubmatch(text[at[2]:at[3]], -1) {
+		values[m[1]] = m[2] + m[3]
+	}
+	var b strings.Builder
+	for rest := text[at[1]:]; ; {
+		before, after, found := strings.Cut(rest, "&")
+		b.WriteString(before)
+		if !found {
+			return text[:at[1]] + b.String(), nil
+		}
+		name, _, closed := strings.Cut(after[:min(len(after), maxEntityName+1)], ";")
+		if value, known := values[name]; closed && known {
+			b.WriteString(value)
+			rest = after[len(name)+1:]
+		} else {
+			b.WriteByte('&')
+			rest = after
+		}
+		if b.Len() > blocks.MaxText {
+			return "", blocks.ErrMuchText
+		}
+	}
 }
 
 // xmlReader makes a tree of elements within bounds.

@@ -10,10 +10,7 @@ import (
 	"tandem/retrieval/passages"
 )
 
-const (
-	maxQueryWords       = 64 // longer queries are cut
-	candidatesPerResult = 6  // candidates for each passage that is returned
-)
+const maxQueryWords = 64 // longer queries are cut
 
 // Search returns up to k passages that may answer the question, best first (see Compound). A question without a known
 // word finds nothing, which is not an error.

@@ -19,14 +19,16 @@ type Finder interface {
 	// those are more.
 	Count(ctx context.Context, terms []string) (passages uint64, counts []uint64, err error)
 	// Find returns up to n passages that have one of the terms in title or text, best first by BM25, where an occurrence in the
-	// title counts titleCount times. Where an engine can, it also takes terms with that many typing errors.
+	// title counts titleCount times, and a term as much as it weighs. Where an engine can, it also takes terms with that many typing
+	// errors.
 	Find(ctx context.Context, terms []Term, n int) ([]passages.Passage, error)
 }
 
 // Term is a term to find.
 type Term struct {
-	Text  string
-	Typos int // how many typing errors it may have; 0 for a term that passages have
+	Text   string
+	Weight float64 // 1 for a term of the question, less for another that may stand for it
+	Typos  int     // how many typing errors it may have; 0 for a term that passages have
 }
 
 // Terms returns the terms of a text, as engines hold them.
@@ -97,13 +99,13 @@ func (f finder) Find(ctx context.Context, terms []Term, n int) ([]passages.Passa
 				q := bleve.NewFuzzyQuery(t.Text)
 				q.SetFuzziness(t.Typos)
 				q.SetField(part.field)
-				q.SetBoost(part.boost * typoWeight)
+				q.SetBoost(part.boost * t.Weight)
 				either = append(either, q)
 				continue
 			}
 			q := bleve.NewTermQuery(t.Text)
 			q.SetField(part.field)
-			q.SetBoost(part.boost)
+			q.SetBoost(part.boost * t.Weight)
 			either = append(either, q)
 		}
 	}

@@ -22,7 +22,10 @@ const (
 	sentenceWeight = 0.5 // of the terms in the best sentence and the title, relative to BM25
 	typoWeight     = 0.7 // of a term that looks like a term of the question that no passage has
 	partWeight     = 0.3 // of a term that begins or ends with a term of the question, or the reverse
-	standInWeight  = 0.5 // of a term that may stand for a term of the question, times its grade
+	standInWeight  = 0.3 // of a term that may stand for a term of the question, times its grade
+
+	candidatesPerResult = 16 // candidates for each passage that is returned
+	leastResults        = 8  // whose number of candidates a search has at least, however few it returns
 )
 
 // Rank returns up to n passages for a query, best first. It ranks the candidates that f finds by the sum of BM25 over
@@ -40,7 +43,7 @@ func Rank(ctx context.Context, f Finder, text string, n int, related Related) ([
 		return nil, s.err
 	}
 	s.findStandIns(text, question, related)
-	candidates, err := f.Find(ctx, s.searchTerms(question), n*candidatesPerResult)
+	candidates, err := f.Find(ctx, s.searchTerms(question), max(n, leastResults)*candidatesPerResult)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +77,8 @@ type ranker struct {
 // Related returns words that may stand for a lower-case word or go with it, each with a grade from 0 to 1.
 type Related func(word string) map[string]float64
 
-// findStandIns looks up which terms may stand for the question's, and keeps those that some passage has.
+// findStandIns looks up which terms may stand for the question's, and keeps those that some passage has. One that more passages
+// have than the question's own term tells less, and weighs less by as much.
 func (s *ranker) findStandIns(text string, question []string, related Related) {
 	s.standIns = map[string][]weightedTerm{}
 	if related == nil {
@@ -96,8 +100,25 @@ func (s *ranker) findStandIns(text string, question []string, related Related) {
 	}
 	s.loadCounts(slices.Compact(slices.Sorted(slices.Values(all))))
 	for term, standIns := range s.standIns {
-		s.standIns[term] = slices.DeleteFunc(standIns, func(w weightedTerm) bool { return s.count(w.term) == 0 })
+		standIns = slices.DeleteFunc(standIns, func(w weightedTerm) bool { return s.count(w.term) == 0 })
+		s.standIns[term] = standIns
+		own := s.ownIDF(term)
+		for i, w := range standIns {
+			standIns[i].weight *= min(1, s.idf(w.term)/own)
+		}
 	}
+}
+
+// ownIDF returns the inverse document frequency of a term of the question. One that no passage has is as rare as the rarest of
+// those that may stand for it.
+func (s *ranker) ownIDF(term string) (idf float64) {
+	if s.count(term) > 0 || len(s.standIns[term]) == 0 {
+		return s.idf(term)
+	}
+	for _, standIn := range s.standIns[term] {
+		idf = max(idf, s.idf(standIn.term))
+	}
+	return idf
 }
 
 // oneTerm returns the term of a word. ok is false if it has none or several.
@@ -150,13 +171,13 @@ func (s *ranker) misspelt(term string) bool { return s.count(term) == 0 && len(s
 func (s *ranker) searchTerms(question []string) []Term {
 	var out []Term
 	for _, t := range question {
-		search := Term{Text: t}
+		search := Term{Text: t, Weight: 1}
 		if s.misspelt(t) {
-			search.Typos = maxTypos(t)
+			search.Typos, search.Weight = maxTypos(t), typoWeight
 		}
 		out = append(out, search)
 		for _, other := range s.standIns[t] {
-			out = append(out, Term{Text: other.term})
+			out = append(out, Term{Text: other.term, Weight: other.weight})
 		}
 	}
 	return out
@@ -188,14 +209,11 @@ func (s *ranker) scores(question []string, ps []passages.Passage) []float64 {
 // group returns a term of the question with those of the other terms that stand for it. A term that no passage has is
 // as rare as the most telling of those.
 func (s *ranker) group(term string, others []string) termGroup {
-	g := termGroup{s.idf(term), []weightedTerm{{term, 1}}}
+	g := termGroup{s.ownIDF(term), []weightedTerm{{term, 1}}}
 	g.terms = append(g.terms, s.standIns[term]...)
 	misspelt := s.misspelt(term)
-	if s.count(term) == 0 {
+	if misspelt {
 		g.idf = 0
-		for _, standIn := range s.standIns[term] {
-			g.idf = max(g.idf, s.idf(standIn.term))
-		}
 	}
 	for _, other := range others {
 		switch {

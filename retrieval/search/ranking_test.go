@@ -1,6 +1,7 @@
 package search
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -111,5 +112,27 @@ func TestShared(t *testing.T) {
 		if got := strings.Join(SharedWords(query, p), " "); got != want {
 			t.Errorf("%q shares %q, want %q", query, got, want)
 		}
+	}
+}
+
+// However many passages have words that are related to the question's, the one that has these themselves comes first.
+func TestRankedByRareWord(t *testing.T) {
+	x, err := Memory(Options{Related: func(word string) map[string]float64 {
+		return map[string]map[string]float64{"staff": {"worker": .9, "crew": .9}}[word]
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	all := fstest.MapFS{"groups.txt": {Data: []byte("Staff may add local modifications to the system without the rights of root. Compare with adm, which is for those who watch it.")}}
+	for i := range 300 {
+		all[fmt.Sprintf("worker-%d.txt", i)] = &fstest.MapFile{Data: fmt.Appendf(nil, "# Worker %d\n\nThe worker of group %d asks another worker of the crew.", i, i)}
+	}
+	if _, err := x.AddFS(t.Context(), all, "."); err != nil {
+		t.Fatal(err)
+	}
+	found, err := x.Search(t.Context(), passages.Query{Text: "What is the staff group?"}, 4)
+	if err != nil || len(found) == 0 || !strings.Contains(found[0].Text, "Staff") {
+		t.Errorf("%q, %v", found, err)
 	}
 }

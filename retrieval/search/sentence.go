@@ -17,6 +17,7 @@ import (
 const (
 	answerBonus   = 2.0 // added for a passage that may hold an answer of the right kind, as an idf
 	relatedWeight = 0.6 // of a term with the same root or meaning, relative to the term itself
+	perSentence   = 6   // candidates for each sentence that is returned
 	rootLength    = 5   // bytes that terms of one root share: "directs", "director"
 )
 
@@ -31,7 +32,7 @@ func searchSentences(ctx context.Context, b bleve.Index, text string, n int) ([]
 		m.SetBoost(part.boost)
 		either = append(either, m)
 	}
-	found, err := find(ctx, b, bleve.NewDisjunctionQuery(either...), n*candidatesPerResult)
+	found, err := find(ctx, b, bleve.NewDisjunctionQuery(either...), n*perSentence)
 	sortSentences(text, found)
 	return found[:min(n, len(found))], err
 }

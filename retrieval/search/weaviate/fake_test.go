@@ -273,7 +273,7 @@ func text(quoted string) (s string) {
 	return s
 }
 
-// bm25 ranks by BM25F over two fields, the first of which counts twice. Equal scores are in an order of its own.
+// bm25 ranks by BM25F over two fields, the first of which counts twice. A term counts as often as the query has it. Equal scores are in an order of its own.
 func (k *class) bm25(query, title, body string, limit int, fields []string) []map[string]any {
 	terms, average := strings.Fields(query), 0.0
 	type hit struct {
@@ -284,7 +284,7 @@ func (k *class) bm25(query, title, body string, limit int, fields []string) []ma
 	for _, o := range k.objects {
 		all := strings.Fields(o[title] + " " + o[body])
 		average += float64(len(all)) / float64(len(k.objects))
-		for _, t := range terms {
+		for _, t := range slices.Compact(slices.Sorted(slices.Values(terms))) {
 			if slices.Contains(all, t) {
 				frequency[t]++
 			}

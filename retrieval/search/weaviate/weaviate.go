@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -120,12 +121,15 @@ func (x *Index) Count(ctx context.Context, terms []string) (total uint64, with [
 	return n[0], with, nil
 }
 
+// repeats is how often a term of the question stands in a query: Weaviate weighs terms by how often they do.
+const repeats = 4
+
 // Find implements search.Finder. It finds nothing for misspelt terms, because Weaviate has no fuzzy search by term.
 func (x *Index) Find(ctx context.Context, terms []search.Term, n int) ([]passages.Passage, error) {
 	var words []string
 	for _, t := range terms {
 		if t.Typos == 0 {
-			words = append(words, t.Text)
+			words = append(words, slices.Repeat([]string{t.Text}, max(1, int(math.Round(repeats*t.Weight))))...)
 		}
 	}
 	if len(words) == 0 || n <= 0 {

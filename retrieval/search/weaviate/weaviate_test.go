@@ -170,7 +170,7 @@ func TestPut(t *testing.T) {
 	}
 	ids := func() (out []string) {
 		t.Helper()
-		found, err := x.Find(t.Context(), []search.Term{{Text: "locker"}}, 9)
+		found, err := x.Find(t.Context(), []search.Term{{Text: "locker", Weight: 1}}, 9)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -229,7 +229,7 @@ func TestPutAfterDrop(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if found, err := x.Find(t.Context(), []search.Term{{Text: "locker"}}, 1); err != nil || len(found) != 1 {
+	if found, err := x.Find(t.Context(), []search.Term{{Text: "locker", Weight: 1}}, 1); err != nil || len(found) != 1 {
 		t.Errorf("%d passages, %v", len(found), err)
 	}
 	files := 0

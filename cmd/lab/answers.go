@@ -34,6 +34,7 @@ type answersCmd struct {
 	Data                string   `help:"Folder with the sets xquad/… (data/qa/xquad.en.half.json) and reading/… (reading/qa/judge/*.jsonl.gz); without it, shared in this folder or one above it." type:"existingdir" placeholder:"DIR"`
 	Set                 string   `help:"For the set generated: worlds of your own, as lab quality --set." type:"existingfile" placeholder:"FILE"`
 	Replace             string   `help:"Read the files in this folder instead of the documents with the same names apart from the extension, such as a PDF of each." type:"existingdir" placeholder:"DIR"`
+	Together            bool     `help:"Ask each question among the documents of all the sets, as one set."`
 	Withhold            bool     `help:"Ask each answerable question without the documents that answer it, so that refusing is right."`
 	Misspell            int      `help:"Misspell up to this many words of each question." placeholder:"WORDS"`
 
@@ -62,6 +63,7 @@ const answersHelp = `Examples:
   lab answers
   lab answers --sets people/tune --n 0 --methods pair --show wrong
   lab answers --sets people/tune --n 0 --methods pair --withhold
+  lab answers --sets people/tune,people/first,people/third --together
   lab answers --sets people/tune --n 0 --span models/span.gguf --methods pair,quote,span
   lab answers --sets xquad/open,reading --n 60 --methods pair,quote --json figures.json
   lab answers --sets mine --n 0 --methods pair --show all

@@ -45,14 +45,20 @@ func (c *answersCmd) openSets(a *cli.App) ([]answers.Set, error) {
 				}
 				a.Remark("%s: %d documents of %s are read instead", s.Name, n, c.Replace)
 			}
-			if c.Withhold {
-				s = s.Withheld()
-			}
-			sets = append(sets, s.Sample(c.N, c.Seed).Misspelt(c.Misspell, c.Seed))
+			sets = append(sets, s)
 		}
 	}
 	if len(sets) == 0 {
 		return nil, fmt.Errorf("nothing to ask of the sets %s", strings.Join(c.Sets, ", "))
+	}
+	if c.Together {
+		sets = []answers.Set{answers.Together(sets)}
+	}
+	for i, s := range sets {
+		if c.Withhold {
+			s = s.Withheld()
+		}
+		sets[i] = s.Sample(c.N, c.Seed).Misspelt(c.Misspell, c.Seed)
 	}
 	return sets, nil
 }

@@ -51,6 +51,8 @@ var finders = []finder{
 	found(passage.oneOfTwo),
 	// "What did the tap cost?": the sum at the end of its row on a receipt
 	found(passage.sumOnReceipt),
+	// "What is the audio group?": what "audio: " is followed by
+	found(passage.definition),
 	// "How big is the tank?": "4.5 l" in "Tank: 4.5 l"
 	inLine(passage.valueBehindLabel),
 }

@@ -36,6 +36,32 @@ func TestValueBehindLabel(t *testing.T) {
 	}
 }
 
+// A question about what something is, and no more, is answered by the sentence after its name.
+func TestDefinition(t *testing.T) {
+	const groups = "audio: This group may use the sound card of the machine, without the rights of root. Use it sparingly.\n" +
+		"video: This group may use the camera of the machine, without the rights of root.\nfloppy: drives\n" +
+		"lamp: It is off while the machine rests, and on while it works for you.\nlamp: It is a lamp that belongs to the table in the hall."
+	for _, c := range []struct{ question, want string }{
+		{"what is the audio group", "This group may use the sound card of the machine, without the rights of root."},
+		{"What is video for?", "This group may use the camera of the machine, without the rights of root."},
+		{"What does video mean?", "This group may use the camera of the machine, without the rights of root."},
+		{"What does video do?", ""}, // as one asks about people, too
+		{"What is the floppy group?", ""},
+		{"What is the price of video?", ""},
+		{"What is the lamp?", ""}, // two say so
+		{"Who is in the audio group?", ""},
+	} {
+		p := config(0).passage(passages.Passage{Title: "Users and groups", Text: groups})
+		got := ""
+		if from, to, ok := p.definition(queryOf(c.question)); ok {
+			got = p.text[from:to]
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.question, got, c.want)
+		}
+	}
+}
+
 // A value after a name is not that of what is named below it.
 func TestValueBehindLabelAbove(t *testing.T) {
 	p := config(0).passage(passages.Passage{Title: "Soups", Text: "Red soup\n\n- Maker: Ada Lund\n\nViolet soup\n\n- Its maker is Ole Holm"})

@@ -24,6 +24,37 @@ func (p passage) meaningOfCode(q query) (from, to int, ok bool) {
 	return p.meaningInLine(wanted)
 }
 
+// definition returns the sentence after the label that a question asks about and about nothing more: "may use the sound
+// card" in "audio: may use the sound card" for "what is the audio group?" Two such labels leave open which is meant. Shorter
+// values are found by valueBehindLabel.
+func (p passage) definition(q query) (from, to int, ok bool) {
+	if q.form != formValue || !asksDefinition.MatchString(q.text) {
+		return 0, 0, false
+	}
+	wanted := excluding(words.Content(q.text), kindsOfThings)
+	above := words.Content(p.title())
+	for begin, end := range p.lines() {
+		line := p.text[begin:end]
+		label, rest, colon := cutLabel(line[len(lineMark.FindString(line)):])
+		named := words.Content(label)
+		if !colon || len(named) == 0 || len(strings.Fields(rest)) <= maxWords || !words.HasAll(wanted, named) || !words.HasAll(slices.Concat(named, above), wanted) {
+			continue
+		}
+		if ok {
+			return 0, 0, false
+		}
+		from, ok = end-len(rest), true
+		to = min(end, p.sentenceEnd(from+1))
+	}
+	return from, to, ok && from < to
+}
+
+// asksDefinition matches a question about what something is: "what is the audio group?", "what does gzip mean?".
+var asksDefinition = lazyregexp.New(`(?i)^\W*(?:and )?what(?:'s| is| are)\b|^\W*(?:and )?what do(?:es)?\b.*\bmean\W*$`)
+
+// kindsOfThings are words that say of what kind a thing is that has a label: "the group staff".
+var kindsOfThings = words.Set("group user account command program tool function method option flag setting variable parameter field property key keyword module package library term word file for mean means do does")
+
 // saysMeaning matches a question that says that it asks what something means: "what does E11 mean".
 var saysMeaning = lazyregexp.New(`(?i)\b(?:means?|meaning|stands? for|signif(?:y|ies))\b`)
 

@@ -93,6 +93,7 @@ func TestSettings(t *testing.T) {
 		{"a.xml", "<r><h>One</h><p>a</p><p>b</p><h>Two</h><p>c <s><q>d</q></s></p></r>", "title A\nl h: One\nl p: a, b\nl h: Two\np p: c\np d"},
 		{"a.xml", "<rss><item><title>Flood</title><content><![CDATA[<p>The <b>wheel</b> cost 4&nbsp;&euro;.</p><p>It turns.</p>]]></content></item></rss>", "title A\n# item\nl title: Flood\np content: The wheel cost 4 €.\np It turns."},
 		{"a.xml", "<?xml version='1.0'?>\n<!DOCTYPE mill [\n<!ELEMENT mill ANY>\n<!ENTITY owner \"Ada <b>Lund</b>\">\n<!ENTITY fee '4&#8364;'>\n<!ENTITY rest SYSTEM \"file:///etc/passwd\">\n]>\n<mill><name>Mill of &owner;</name><fee>&fee;&rest;</fee></mill>", "title A\nl name: Mill of Ada Lund\nl fee: 4€"},
+		{"a.xml", "<?xml-stylesheet href='a.xsl'?>\n<!DOCTYPE mill [<!ENTITY lt \"&#38;#60;\"><!ENTITY owner 'Ada'>]>\n<mill><fee>4 &lt; 5</fee><name>&owner;</name></mill>", "title A\nl fee: 4 < 5\nl name: Ada"},
 		{"run.sh", "#!/bin/sh\nif x; then\n\n\tstart --now # go\nfi\n", "title Run\nc #!/bin/sh\nc if x; then\nc     start --now # go\nc fi"},
 		{"home/.gitconfig", "[core]\n\teditor = vim\n\tbare\n[user]\n\tname = Ada\n", "title Gitconfig\n# core\nl editor: vim\nl bare\n# user\nl name: Ada"},
 		{"mill.service", "[Unit]\nAfter=network.target\n[Service]\n# restarts\nExecStart=/bin/wheel \\\n    --gate north\nEnvironment=\"A=b\" \"C=d\"\n", "title Mill\n# Unit\nl After: network.target\n# Service\nl ExecStart: /bin/wheel --gate north – restarts\nl Environment: \"A=b\" \"C=d\""},

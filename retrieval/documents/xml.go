@@ -57,7 +57,7 @@ func xmlText(data []byte) (string, error) {
 
 // What a document type of its own says, and the entities that it declares there. Those that are kept elsewhere stand for nothing.
 var (
-	xmlOwnType = lazyregexp.New(`(?s)^\s*(?:<!--.*?-->\s*)*<!DOCTYPE[^\[>]*\[(.*?)\]\s*>`)
+	xmlOwnType = lazyregexp.New(`(?s)^\s*(?:<!--.*?-->\s*|<\?.*?\?>\s*)*<!DOCTYPE[^\[>]*\[(.*?)\]\s*>`)
 	xmlEntity  = lazyregexp.New(`<!ENTITY\s+([\pL_][\pL\pN_.-]*)\s+(?:"([^"]*)"|'([^']*)'|(?:SYSTEM|PUBLIC)\s[^>]*)\s*>`)
 )
 
@@ -73,6 +73,9 @@ func expandEntities(text string) (string, error) {
 	values := map[string]string{}
 	for _, m := range xmlEntity.FindAllStringSubmatch(text[at[2]:at[3]], -1) {
 		values[m[1]] = m[2] + m[3]
+	}
+	for _, name := range []string{"lt", "gt", "amp", "apos", "quot"} { // XML has these, and a document type may only repeat them
+		delete(values, name)
 	}
 	var b strings.Builder
 	for rest := text[at[1]:]; ; {

@@ -10,11 +10,11 @@ import (
 // This file finds what programs wrote into plain text, and whose lines say something only as they stand.
 
 var (
-	treeBranch = lazyregexp.New("^[ |]*(?:[+|`]|\\\\)--+ ?[^-+|=: ]") // of a line without frames, see unframed
+	treeBranch = lazyregexp.New("^[ |]*(?:[+|`]|\\\\)--+ ?[^-+|=: ]") // of a line whose frames are in ASCII, see unframed
 	treeTrunk  = lazyregexp.New(`^ *\|[ |]*(?: {3}[^|]+)?$`)
 	listedFile = lazyregexp.New(`^[-dlbcps](?:[r-][w-][-xsStT]){3}[.+@]? +\d`)
 	codeNumber = lazyregexp.New(`^ *(\d{1,5})(?:[:|]? |[:|]?\t|[:|]?$)(.*)$`)
-	codeSigns  = lazyregexp.New(`[{}=;<>\\]|[\pL\pN_]\(|^(?://|#)`)
+	codeSigns  = lazyregexp.New(`[{}\\]|;$|[\pL\pN_]\(|^(?://|#)|[!<>=:+-]=|[=-]>|</?\pL[^@>]*>|^[\pL_][\pL\pN_.]* ?= ?(?:[^\d\s]|[\d.]+$)`)
 )
 
 // programLines returns the number of lines, from line i on, that draw a tree of files, list files as ls does, or are code with the
@@ -39,6 +39,8 @@ func treeLines(lines []string) (n int) {
 	for _, line := range lines {
 		line = unframed(line)
 		switch {
+		case branches == 0 && !strings.Contains(line, "--"): // as in most lines
+			line = ""
 		case treeBranch.MatchString(line):
 			branches++
 		case branches == 0 || !treeTrunk.MatchString(line):

@@ -218,6 +218,10 @@ func TestLinesOfPrograms(t *testing.T) {
 		{"numbered code", wrapped + "\n 9 // run drives the wheel until the context ends, and returns the error.\n10 func run(gate *Gate) error {\n11\n12     return nil\n13 }\n", said + "c  9 // run drives the wheel until the context ends, and returns the error.\nc 10 func run(gate *Gate) error {\nc 11\nc 12     return nil\nc 13 }"},
 		{"code behind bars", "1| #include <stdio.h>\n2| int main(void)\n3| {\n4| }\n", "c 1| #include <stdio.h>\nc 2| int main(void)\nc 3| {\nc 4| }"},
 		{"numbered names", "1 Ada (from the mill)\n2 Bo\n3 Eva\n", "p 1 Ada (from the mill)\np 2 Bo\np 3 Eva"},
+		{"numbered verses", "1 The river came; it turned the wheel.\n2 The miller ground; he sang.\n3 And it was good.\n", "p 1 The river came; it turned the wheel.\np 2 The miller ground; he sang.\np 3 And it was good."},
+		{"measures", "1 cup = 240 ml\n2 cups = 480 ml\n3 cups = 720 ml\n", "p 1 cup = 240 ml\np 2 cups = 480 ml\np 3 cups = 720 ml"},
+		{"numbered addresses", "1 Ada <ada@x.org>\n2 Bo <bo@x.org>\n3 Eva <eva@x.org>\n", "p 1 Ada <ada@x.org>\np 2 Bo <bo@x.org>\np 3 Eva <eva@x.org>"},
+		{"numbered assignments", "1 gate = wheel.north\n2 height = 3\n3 turn(gate)\n", "c 1 gate = wheel.north\nc 2 height = 3\nc 3 turn(gate)"},
 		{"negative numbers", "It was cold in the shed\n-5.20\n-6.10 at the gate\n–7 by the river\n", "p It was cold in the shed\np -5.20\np -6.10 at the gate\np –7 by the river"},
 	} {
 		if got := strings.TrimPrefix(show(textDocument(t.Context(), splitLines(c.text), false)), "title \n"); got != c.want {

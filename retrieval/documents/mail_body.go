@@ -168,8 +168,10 @@ func (p mailPart) addTo(ctx context.Context, doc *Document, above int, marked bo
 	}
 }
 
-// greets matches a line that greets and looks like a heading, since it ends in no comma: "Morning Aroha".
-var greets = lazyregexp.New(`(?i)^(?:dear|hi|hello|hey|hallo|moin|liebe[rs]?|bonjour|bonsoir|salut|hola|(?:(?:good|guten?|buen[oa]s) )?(?:morning|afternoon|evening|morgen|tag|abend|días|tardes|noches))\b[^.!?:\d]{0,40}$`)
+// greets matches a line that greets and looks like a heading, since it ends in no comma: "Morning Aroha". Without a name,
+// "Morning" may head what happens then, as "Evening programme" does.
+var greets = lazyregexp.New(`^(?i:dear|hi|hello|hey|hallo|moin|liebe[rs]?|bonjour|bonsoir|salut|hola|(?:good|guten?|buen[oa]s) (?:morning|afternoon|evening|morgen|tag|abend|días|tardes|noches))(?:[ ,][^.!?:\d]{0,40})?$|` +
+	`^(?i:morning|afternoon|evening|morgen|tag|abend)(?:,? (?:\p{Lu}[\pL'’-]*|all|everyone|everybody|both|folks|team|there|and|zusammen|und))+$`)
 
 // dashed matches a line such as "-----Original Message-----".
 var dashed = lazyregexp.New(`^-{3,}\s*([^-\s].*?[^-\s])\s*-{3,}$`)

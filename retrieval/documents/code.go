@@ -20,8 +20,8 @@ func codeDocument(ctx context.Context, lines []string) (doc Document, err error)
 	return doc, nil
 }
 
-// codeExtensions are those of files that hold the source text of programs and of pages, or rules of tools. Some of them have no
-// extension but a name.
+// codeExtensions are those of files with the source text of programs or pages, or with rules for tools. Files of some kinds have a
+// name of their own instead.
 var codeExtensions = []string{
 	".go", ".py", ".sh", ".bash", ".zsh", ".fish", ".ps1", ".bat", ".cmd", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".java", ".kt", ".scala", ".swift",
 	".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".cs", ".rs", ".rb", ".php", ".pl", ".lua", ".r", ".jl", ".hs", ".ml", ".ex", ".erl", ".clj", ".dart",

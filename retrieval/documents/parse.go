@@ -99,7 +99,7 @@ func parserFor(list []*parser, name string) *parser {
 	base := strings.ToLower(baseName(name))
 	for _, kind := range []string{base, path.Ext(base), strings.TrimSuffix(base, path.Ext(base))} {
 		i := slices.IndexFunc(list, func(p *parser) bool { return slices.Contains(p.extensions, kind) })
-		if i >= 0 && (kind != "" || !strings.Contains(base, ".")) {
+		if i >= 0 && (kind != "" || !strings.Contains(base, ".")) { // nothing stands before the extension of ".local"
 			return list[i]
 		}
 	}
@@ -217,7 +217,8 @@ func composed(doc Document) Document {
 	return doc
 }
 
-// titleFrom makes a title from a file name: "lake-cabin_2.md" becomes "Lake cabin 2".
+// titleFrom makes a title from a file name: "lake-cabin_2.md" becomes "Lake cabin 2". What is no extension of a kind of file, as in
+// "Dockerfile.dev", tells files apart, and stays.
 func titleFrom(name string) string {
 	base := baseName(name)
 	if ext := path.Ext(base); ext != base && parserFor(parsers, "a"+ext) != nil {

@@ -36,8 +36,10 @@ func (p passage) definition(q query) (from, to int, ok bool) {
 	for begin, end := range p.lines() {
 		line := p.text[begin:end]
 		label, rest, colon := cutLabel(line[len(lineMark.FindString(line)):])
-		named := words.Content(label)
-		if !colon || len(named) == 0 || len(strings.Fields(rest)) <= maxWords || !words.HasAll(wanted, named) || !words.HasAll(slices.Concat(named, above), wanted) {
+		if !colon || len(strings.Fields(rest)) <= maxWords {
+			continue
+		}
+		if named := words.Content(label); len(named) == 0 || !words.HasAll(wanted, named) || !words.HasAll(slices.Concat(named, above), wanted) {
 			continue
 		}
 		if ok {

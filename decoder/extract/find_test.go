@@ -29,6 +29,7 @@ func TestFinders(t *testing.T) {
 		{"Notes", "The letter is late.\n\nKind regards,\nAda Lund", "Who signed the letter?", "Ada Lund"},
 		{"Notes", "The ferry is €9.\nThe bus is €4.", "Which is cheaper, the ferry or the bus?", "bus"},
 		{"Shop", "Tap" + cell + "12.50\nBolt" + cell + "0.90", "What did the tap cost?", "12.50"},
+		{"Groups", "audio: may use the sound card of the machine without the rights of root", "What is the audio group?", "may use the sound card of the machine without the rights of root"},
 		{"Notes", "Tank: 4.5 l", "How big is the tank?", "4.5 l"},
 	}
 	if len(examples) != len(finders) {

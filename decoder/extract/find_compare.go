@@ -29,7 +29,7 @@ var comparisons = map[string]comparison{
 
 var (
 	// amountBehind matches an amount of money after a name: ": £31".
-	amountBehind = lazyregexp.New(`(?i)^[^\d\n,;]{0,20}?(` + currencySign + ` ?\d[\d.,]*\d|` + currencySign + ` ?\d|\d[\d.,]*(?: ?(?:` + currencySign + `|pounds?|` + currency + `)))`)
+	amountBehind = lazyregexp.New(`(?i)^[^\d\n,;]{0,20}?(` + amount + `)`)
 	// weightBehind matches a weight after a name: ": 9 kg".
 	weightBehind = lazyregexp.New(`(?i)^[^\d\n,;]{0,20}?(\d[\d.,]* ?(?:kg|g|t|lbs?)\b)`)
 	// quantityBehind matches any number with its unit after a name: ": 4 nights".

@@ -34,6 +34,7 @@ func TestOneOfTwo(t *testing.T) {
 		{"Finch: 0.125 kg\nThrush: 0.2 kg", "Which is heavier, the finch or the thrush?", "Thrush"},
 		{"Ärmel: 14 €\nCafé: 17 €", "Which is cheaper, the Ärmel or the Café?", "Ärmel"},
 		{"Ärmel: 14 €\nBärmel: 9 €\nCafé: 12 €", "Which is cheaper, the Ärmel or the Café?", "Café"},
+		{"Camp Aur: 5 cadets\nCamp Bor: 9 cadets", "Which is cheaper, Camp Aur or Camp Bor?", ""}, // no Canadian dollars
 		{"Rope garden: 14 €\nBus: 17 €", "Which is cheaper, the " + strings.Repeat("ab ", 20_000) + "or the bus?", ""},
 		{"Tour | Price\nBoat tour | 14 €\nRope garden | 17 €", "What is more expensive, the boat tour or the rope garden?", "Rope garden"},
 		{"Tour | Price\nBoat tour | 14 €\nRope garden | 17 £", "What is more expensive, the boat tour or the rope garden?", ""},

@@ -9,7 +9,7 @@ import (
 
 // valueKinds are the kinds of values of which a sentence may go through several: "£33", "9:40", "3 days".
 var valueKinds = []*lazyregexp.Regexp{
-	lazyregexp.New(`(?i)` + currencySign + ` ?\d[\d.,]*\d|` + currencySign + ` ?\d|\d[\d.,]* ?(?:` + currencySign + `|(?:pounds?|` + currency + `)\b)`),
+	lazyregexp.New(`(?i)` + amount),
 	lazyregexp.New(`(?i)\b\d{1,2}[:.]\d\d\b(?: ?[ap]\.?m\b)?|\b\d{1,2} ?[ap]\.?m\b`),
 	lazyregexp.New(`(?i)\b(?:\d+(?:[.,]\d+)?|an?|half an?|one|two|three|four|five|six) (?:minutes?|hours?|days?|weeks?|months?|years?)\b`),
 }

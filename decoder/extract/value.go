@@ -127,6 +127,8 @@ const (
 	currencySign = `[€£$¥₹₽₩₺₦₴₱₫]`
 	currency     = `eur|euros?|usd|aud|cad|nzd|dollars?|gbp|chf|francs?|sek|nok|dkk|isk|kr|kroner|kronor|krónur|jpy|yen|cny|yuan|rs|rupees?|rupiah|` +
 		`ringgit|baht|pln|czk|huf|rubles?|roubles?|zar|rand|kes|ksh|shillings?|naira|cedis?|pesos?|reais|cents?|pence`
+	// amount is a number with what marks it as money, "£31" or "31 pounds". Pounds alone may be a weight.
+	amount   = currencySign + ` ?\d[\d.,]*\d|` + currencySign + ` ?\d|\d[\d.,]* ?(?:` + currencySign + `|(?:pounds?|` + currency + `)\b)`
 	money    = currencySign + `|\b(?:` + currency + `)\b`
 	duration = `\d ?(?:min|mins|minutes?|hours?|h|days?|weeks?|months?|years?|seconds?|sec)\b`
 	length   = `\d ?(?:mm|cm|metres?|meters?|km|kilomet(?:re|er)s?|miles?|feet|ft|inch(?:es)?)\b`

@@ -94,9 +94,10 @@ var misfits = []misfit{
 	{name: "another shape", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return w.lacksShape(c.head + "\n" + c.withColumnNames(c.begin, c.end))
 	}},
-	// "Which chair is heavier?": not "oak" in "The oak chair is 9 kg, the ash chair 7 kg."
+	// "Which chair is heavier?": not "oak" in "The oak chair is 9 kg, the ash chair 7 kg." A limit may be the lowest or
+	// highest.
 	{name: "no comparison", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
-		return w.compares != "" && !strings.Contains(strings.ToLower(c.text), w.compares) && !(isBound.MatchString(w.compares) && c.says(anEnd))
+		return w.compares != "" && !strings.Contains(strings.ToLower(c.text), w.compares) && !(strings.HasSuffix(w.compares, "est") && c.says(aLimit))
 	}},
 	// "Why is the bridge closed?": not "The bridge is closed for longer" in "The bridge is closed for longer. Divers
 	// found cracks."

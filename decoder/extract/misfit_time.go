@@ -30,9 +30,12 @@ func (c candidate) isTakenBack() bool {
 	return takesBack.MatchString(strings.TrimSpace(c.nextSentence()))
 }
 
-// takesBack matches a sentence that takes back the one before it: "That was wrong."
-var takesBack = lazyregexp.New(`(?i)^(?:but |sadly,? |unfortunately,? |however,? )?(?:(?:that|this|it|which|das|es|cela|ça|c['’]|eso) ?(?:was|is|proved|turned out(?: to be)?|war|ist|était|est|era|es)(?: all| quite| simply)? ` +
-	`(?:wrong|not (?:so|true|right|correct|the case)|untrue|incorrect|false|a mistake|an error|mistaken|falsch|nicht (?:so|wahr|richtig)|ein fehler|faux|une erreur|falso|un error)\b|(?:das )?stimmt(?:e)? nicht\b)`)
+// takesBack matches a sentence that takes back the one before it: "That was wrong." What goes on may speak of something else:
+// "It was not so easy". What was a mistake was done all the same.
+var takesBack = lazyregexp.New(`(?i)^(?:but |sadly,? |unfortunately,? |however,? )?(?:(?:that|this|it|which|das|es|cela|ça|c['’]|eso) ?` +
+	`(?:(?:was|is|proved|turned out(?: to be)?|war|ist|était|est|era|es)(?: all| quite| simply)? (?:wrong|not (?:so|true|right|correct|the case)|untrue|incorrect|false|mistaken|falsch|nicht (?:so|wahr|richtig)|faux|falso)|` +
+	`(?:is|ist|est|es) (?:a mistake|an error|ein fehler|une erreur|un error))|(?:das )?stimmte? nicht)` +
+	`(?:$|[.,;:!)]| [–—-] | (?:and|as|because|but|since|though|und|weil|denn|aber|et|car|mais|y|pero|porque) )`)
 
 // strike stands before and after what is struck out, and struckOut matches both with what is between.
 const strike = "~~"

@@ -277,12 +277,9 @@ var asksPast = lazyregexp.New(`(?i)\b(?:was|were|did|had|before|previous(?:ly)?|
 // reader that points cannot weigh them.
 var comparing = lazyregexp.New(`(?i)\b((?:cheap|heav[iy]|light|long|short|bigg|larg|small|old|young|fast|slow|high|low|tall|deep|wid|quick|loud)(?:i?er|est)|more expensive|most expensive|dearer|dearest)\b`)
 
-// isBound matches a comparing word that asks for the end of what is allowed, and anEnd what says such an end: "lowest" and
-// "at least 28".
-var (
-	isBound = lazyregexp.New(`est$`)
-	anEnd   = lazyregexp.New(`(?i)\b(?:at (?:least|most)|min(?:imum)?|max(?:imum)?|up to|no (?:more|less|fewer) than|(?:not|never) (?:more|less|fewer|above|below|over|under)|mindestens|höchstens|au (?:moins|plus|maximum)|como (?:mínimo|máximo))\b`)
-)
+// aLimit matches what says that a value is the lowest or highest that is allowed: "at least 28". "90 min" is a time, and Max may be a name.
+var aLimit = lazyregexp.New(`(?i)\b(?:at (?:least|most)|minimum|maximum|up to|no (?:more|less|fewer) than|(?:not|never) (?:more|less|fewer|above|below|over|under)|mindestens|höchstens|au (?:moins|plus)|como (?:mínimo|máximo)|(?-i:max))\b|` +
+	`\bmax\. ?\d|(?:^|[^\d\s]\s?)\bmin\.? ?\d`)
 
 // asksPasscode matches a question for a code: "what is the code of the safe?".
 var asksPasscode = lazyregexp.New(`(?i)` + questionStart + `what(?:'s| is| was) [^,?]*\b(?:code|pin|combination)\b`)

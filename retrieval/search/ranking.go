@@ -25,7 +25,7 @@ const (
 	standInWeight  = 0.3 // of a term that may stand for a term of the question, times its grade
 
 	candidatesPerResult = 16 // candidates for each passage that is returned
-	leastResults        = 8  // whose number of candidates a search has at least, however few it returns
+	leastResults        = 8  // a search that returns fewer passages has as many candidates as for these
 )
 
 // Rank returns up to n passages for a query, best first. It ranks the candidates that f finds by the sum of BM25 over
@@ -77,8 +77,8 @@ type ranker struct {
 // Related returns words that may stand for a lower-case word or go with it, each with a grade from 0 to 1.
 type Related func(word string) map[string]float64
 
-// findStandIns looks up which terms may stand for the question's, and keeps those that some passage has. One that more passages
-// have than the question's own term tells less, and weighs less by as much.
+// findStandIns looks up which terms may stand for the question's, and keeps those that some passage has. A term that is in more
+// passages than the question's own tells less, so it weighs less in proportion.
 func (s *ranker) findStandIns(text string, question []string, related Related) {
 	s.standIns = map[string][]weightedTerm{}
 	if related == nil {
@@ -213,7 +213,7 @@ func (s *ranker) group(term string, others []string) termGroup {
 	g.terms = append(g.terms, s.standIns[term]...)
 	misspelt := s.misspelt(term)
 	if misspelt {
-		g.idf = 0
+		g.idf = 0 // until a term like it is found
 	}
 	for _, other := range others {
 		switch {

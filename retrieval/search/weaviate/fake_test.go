@@ -273,7 +273,8 @@ func text(quoted string) (s string) {
 	return s
 }
 
-// bm25 ranks by BM25F over two fields, the first of which counts twice. A term counts as often as the query has it. Equal scores are in an order of its own.
+// bm25 ranks by BM25F over two fields; the first counts twice. A term counts as often as the query has it. Equal scores are in an
+// order of its own.
 func (k *class) bm25(query, title, body string, limit int, fields []string) []map[string]any {
 	terms, average := strings.Fields(query), 0.0
 	type hit struct {

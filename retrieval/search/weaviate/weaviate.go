@@ -121,7 +121,8 @@ func (x *Index) Count(ctx context.Context, terms []string) (total uint64, with [
 	return n[0], with, nil
 }
 
-// repeats is how often a term of the question stands in a query: Weaviate weighs terms by how often they do.
+// repeats is how often a query has a term of the question. Other terms stand there less often, by their weight: Weaviate counts a
+// term as often as the query has it.
 const repeats = 4
 
 // Find implements search.Finder. It finds nothing for misspelt terms, because Weaviate has no fuzzy search by term.

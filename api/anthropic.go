@@ -34,7 +34,7 @@ type outputConfig struct {
 	Format json.RawMessage `json:"format"`
 }
 
-// check refuses what cannot be done, and what other requests name otherwise.
+// check refuses what cannot be done and has a name in these requests alone.
 func (r messagesRequest) check() error {
 	switch {
 	case r.Thinking.Type != "" && r.Thinking.Type != "disabled":

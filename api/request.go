@@ -86,7 +86,7 @@ type streamOptions struct {
 	Usage bool `json:"include_usage"`
 }
 
-// typed is an object of which only the type counts.
+// typed is an object that counts by its type alone.
 type typed struct {
 	Type string `json:"type"`
 }

@@ -34,6 +34,8 @@ func TestHelpfulErrors(t *testing.T) {
 		{[]string{"ask", "--local", "x"}, "unknown flag --local, did you mean \"--local-only\"?\n"},
 		{[]string{"ask", "--wiat", "3s", "x"}, "unknown flag --wiat, did you mean \"--wait\"?\n"},
 		{[]string{"ask", "--max-tolens=5", "x"}, "unknown flag --max-tolens, did you mean \"--max-tokens\"?\n"},
+		{[]string{"add", "notes"}, "unexpected argument add, did you mean \"index add\"?\n"},
+		{[]string{"index", "notes"}, "unexpected argument notes: want one of \"add\", \"list\", "},
 		{[]string{"aks", "x"}, "unexpected argument aks, did you mean \"ask\"?\n"},
 		{[]string{"who", "has", "the", "key?"}, "To ask a question: edge ask \"who has the key?\"\n"},
 		{[]string{"go"}, "unexpected argument go\n"},

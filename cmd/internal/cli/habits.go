@@ -71,10 +71,30 @@ func helpful(err error) string {
 		}
 	case strings.HasPrefix(text, "expected one of ") && strings.HasSuffix(text, ", ..."):
 		text = "expected one of " + namesBelow(node)
+	case strings.HasPrefix(text, "unexpected argument ") && len(node.Children) > 0 && !strings.Contains(text, "did you mean"):
+		text += commandMeant(node, strings.TrimPrefix(text, "unexpected argument "))
 	case strings.HasPrefix(text, "unexpected argument ") && len(node.Positional) > 0 && !strings.Contains(text, "did you mean"):
 		text += fmt.Sprintf(": usage: %s %s; put quotes around a text with spaces", parse.Context.Model.Name, strings.TrimSpace(node.Summary()))
 	}
 	return text
+}
+
+// commandMeant says which commands may be meant by an argument that a node with commands lacks: those below the others that have its
+// name, "index add" for "add", or else all that the node has. There are too many of a program's.
+func commandMeant(node *kong.Node, argument string) string {
+	var below []string
+	for _, c := range node.Children {
+		if found := childNamed(c, argument); found != nil && !c.Hidden {
+			below = append(below, fmt.Sprintf("%q", c.Name+" "+found.Name))
+		}
+	}
+	switch {
+	case len(below) > 0:
+		return fmt.Sprintf(", did you mean %s?", strings.Join(below, " or "))
+	case node.Parent != nil:
+		return ": want one of " + namesBelow(node)
+	}
+	return ""
 }
 
 // withOneDash returns the flag that was meant by one typed with a single dash, as in "-local-only", if an error is about its

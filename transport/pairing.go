@@ -100,7 +100,7 @@ func Pair(ctx context.Context, code Code, id Identity, name string, pc net.Packe
 
 // pairOver proves the code's secret to the peer and checks the peer's proof.
 func pairOver(ctx context.Context, qc *quic.Conn, code Code, name string) (Peer, error) {
-	peer := Peer{Paired: time.Now().UTC().Truncate(time.Second)}
+	peer := Peer{Paired: time.Now().UTC().Truncate(time.Millisecond)}
 	var err error
 	if peer.ID, err = peerOf(qc.ConnectionState().TLS); err != nil {
 		return Peer{}, err
@@ -225,7 +225,7 @@ func (l *Listener) register(qc *quic.Conn, id ID, request pairRequest) pairReply
 	if !ok {
 		return pairReply{Refused: noCode}
 	}
-	peer := Peer{ID: id, Name: request.Name, Paired: time.Now().UTC().Truncate(time.Second)}
+	peer := Peer{ID: id, Name: request.Name, Paired: time.Now().UTC().Truncate(time.Millisecond)}
 	if old, err := l.cfg.Peers.Lookup(id); err == nil {
 		peer.Name, peer.Priority = old.Name, old.Priority // the operator may have chosen them
 	}

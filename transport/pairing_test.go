@@ -221,6 +221,30 @@ func TestPairing(t *testing.T) {
 	})
 }
 
+// Whoever paired last comes first, though the others paired within the same second.
+func TestPairedLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, l, cloud := pairNet(t)
+		var names []string
+		for _, name := range []string{"first", "second", "third", "fourth"} {
+			code, err := l.cfg.Invites.New(cloud.ID, []string{cloudAddr.String()}, inviteLife)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Pair(t.Context(), code, ephemeral(t), name, n.device); err != nil {
+				t.Fatal(err)
+			}
+		}
+		list, err := l.cfg.Peers.List()
+		for _, p := range list {
+			names = append(names, p.Name)
+		}
+		if want := []string{"fourth", "third", "second", "first"}; err != nil || !slices.Equal(names, want) {
+			t.Errorf("%q, %v, want %q", names, err, want)
+		}
+	})
+}
+
 // An address that does not answer delays pairing only for a moment. The peer keeps all addresses, because any of them may
 // answer later.
 func TestPairingDialsAllAddresses(t *testing.T) {

@@ -779,18 +779,21 @@ func TestErrorsOfOllamaPaths(t *testing.T) {
 	}
 }
 
+// aSecond waits for a second, or until an answer is given up.
+func aSecond(ctx context.Context) error {
+	select {
+	case <-time.After(time.Second):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // No more answers run at once than allowed; others wait, and those beyond are sent away. A client that goes away ends its
 // answer and gives up its place.
 func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := &echo{pause: func(ctx context.Context) error {
-			select {
-			case <-time.After(time.Second):
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}}
+		e := &echo{pause: aSecond}
 		cfg := config(e)
 		cfg.AtOnce, cfg.Waiting = 2, 3
 		s := New(cfg)
@@ -1124,14 +1127,7 @@ func FuzzRequest(f *testing.F) {
 // fails ends all.
 func TestChoicesTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := &echo{pause: func(ctx context.Context) error {
-			select {
-			case <-time.After(time.Second):
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}}
+		e := &echo{pause: aSecond}
 		together := false
 		c := config(e)
 		c.Together, c.AtOnce = func() bool { return together }, 3

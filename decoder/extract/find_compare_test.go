@@ -40,11 +40,7 @@ func TestOneOfTwo(t *testing.T) {
 		{"Tour | Price\nBoat tour | 14 €\nRope garden | 17 £", "What is more expensive, the boat tour or the rope garden?", ""},
 	} {
 		p := config(0).passage(passages.Passage{Title: "Notes", Text: c.text})
-		got := ""
-		if from, to, ok := p.oneOfTwo(queryOf(c.question)); ok {
-			got = p.text[from:to]
-		}
-		if got != c.want {
+		if got := p.foundBy(passage.oneOfTwo, c.question); got != c.want {
 			t.Errorf("%.80s: %q, want %q", c.question, got, c.want)
 		}
 	}

@@ -6,6 +6,14 @@ import (
 	"tandem/retrieval/passages"
 )
 
+// foundBy returns what a finder finds for a question, empty for nothing.
+func (p passage) foundBy(find rangeFinder, question string) string {
+	if from, to, ok := find(p, queryOf(question)); ok {
+		return p.text[from:to]
+	}
+	return ""
+}
+
 // A question with all words of a name is answered by the value after it, if the passage speaks of the rest of the
 // question and the value is of the kind that is asked for.
 func TestValueBehindLabel(t *testing.T) {
@@ -26,11 +34,7 @@ func TestValueBehindLabel(t *testing.T) {
 		{"Is the tank big?", ""},
 	} {
 		p := config(0).passage(passages.Passage{Title: "Brookpump", Text: pump})
-		got := ""
-		if from, to, ok := p.valueBehindLabel(queryOf(c.question)); ok {
-			got = p.text[from:to]
-		}
-		if got != c.want {
+		if got := p.foundBy(passage.valueBehindLabel, c.question); got != c.want {
 			t.Errorf("%s: %q, want %q", c.question, got, c.want)
 		}
 	}
@@ -52,11 +56,7 @@ func TestDefinition(t *testing.T) {
 		{"Who is in the audio group?", ""},
 	} {
 		p := config(0).passage(passages.Passage{Title: "Users and groups", Text: groups})
-		got := ""
-		if from, to, ok := p.definition(queryOf(c.question)); ok {
-			got = p.text[from:to]
-		}
-		if got != c.want {
+		if got := p.foundBy(passage.definition, c.question); got != c.want {
 			t.Errorf("%s: %q, want %q", c.question, got, c.want)
 		}
 	}

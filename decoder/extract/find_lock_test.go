@@ -28,11 +28,7 @@ func TestCodeThatOpens(t *testing.T) {
 		"What is the pin of the shed padlock in my notes?": "7731",
 	} {
 		p := config(0).passage(passages.Passage{Title: "Notes", Text: notes})
-		got := ""
-		if from, to, ok := p.codeThatOpens(queryOf(question)); ok {
-			got = p.text[from:to]
-		}
-		if got != want {
+		if got := p.foundBy(passage.codeThatOpens, question); got != want {
 			t.Errorf("%s %q, want %q", question, got, want)
 		}
 	}

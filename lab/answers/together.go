@@ -9,7 +9,7 @@ import (
 
 // Together returns one set in which each question of some sets is asked among the documents of all of them. A document's name
 // gets a folder, since several sets may have files of one name. A question that another set asks before, in the same words, is
-// left out: the answers to either would be right.
+// left out: the answers to either would be right. A follow-up stays, since its conversation is its own.
 func Together(sets []Set) Set {
 	var all World
 	asked := map[string]bool{}
@@ -25,14 +25,12 @@ func Together(sets []Set) Set {
 			}
 			before := len(all.Questions)
 			for _, q := range w.Questions {
-				if asked[strings.ToLower(q.conversation())] {
+				if q.Before == nil && asked[strings.ToLower(q.conversation())] {
 					continue
 				}
-				q.ID, q.Names, q.Without = here(q.ID), slices.Clone(q.Names), slices.Clone(q.Without)
-				for _, names := range [][]string{q.Names, q.Without} {
-					for i := range names {
-						names[i] = here(names[i])
-					}
+				q.ID, q.Names = here(q.ID), slices.Clone(q.Names)
+				for i := range q.Names {
+					q.Names[i] = here(q.Names[i])
 				}
 				all.Questions = append(all.Questions, q)
 			}

@@ -16,13 +16,17 @@ func TestTogether(t *testing.T) {
 			Questions: []Question{ask(question, "8:00", "The "+opens+".", "notes.txt"), ask("Is it open?", "8:00", "The "+opens+".", "notes.txt")},
 		}}}
 	}
-	all := Together([]Set{set("pool opens at 8:00", "When does the pool open?"), set("mill opens at 8:00", "When does the mill open?")})
+	pool, mill := set("pool opens at 8:00", "When does the pool open?"), set("mill opens at 8:00", "When does the mill open?")
+	follow := ask("Is it open?", "8:00", "The mill opens at 8:00.", "notes.txt")
+	follow.Before = &mill.Worlds[0].Questions[0]
+	mill.Worlds[0].Questions = append(mill.Worlds[0].Questions, follow)
+	all := Together([]Set{pool, mill})
 	w := all.Worlds[0]
 	var ids []string
 	for _, q := range w.Questions {
 		ids = append(ids, q.Names[0]+" "+q.Text)
 	}
-	if want := []string{"1/notes.txt When does the pool open?", "1/notes.txt Is it open?", "2/notes.txt When does the mill open?"}; !slices.Equal(ids, want) {
+	if want := []string{"1/notes.txt When does the pool open?", "1/notes.txt Is it open?", "2/notes.txt When does the mill open?", "2/notes.txt Is it open?"}; !slices.Equal(ids, want) {
 		t.Errorf("%q, want %q", ids, want)
 	}
 	l, err := Open(t.Context(), w, Options{Options: search.Options{Words: passages.DefaultWords}})

@@ -308,18 +308,22 @@ func filterExtreme(sign int) builtin {
 	}
 }
 
-func filterBatch(m *machine, x any, a *arguments) any {
-	n := m.small(m.need(a, 0, "linecount"))
-	if n < 1 {
-		m.fail("batch takes a number above 0")
+// divided returns what a filter divides, the number that it takes, and what fills rows that are too short, nil for nothing.
+func divided(m *machine, x any, a *arguments, filter, number string) (items []any, n int, fill any) {
+	if n = m.small(m.need(a, 0, number)); n < 1 {
+		m.fail("%s takes a number above 0", filter)
 	}
-	fill, filled := a.get(1, "fill_with")
-	items := m.iterate(x)
+	fill, _ = a.get(1, "fill_with")
+	return m.iterate(x), n, fill
+}
+
+func filterBatch(m *machine, x any, a *arguments) any {
+	items, n, fill := divided(m, x, a, "batch", "linecount")
 	m.alloc(16 * len(items))
 	out := m.list(nil, listKind)
 	for part := range slices.Chunk(items, n) {
 		row := m.list(slices.Clone(part), listKind)
-		if filled && fill != nil {
+		if fill != nil {
 			m.allocTimes(16, int64(n-len(part)))
 			for len(row.items) < n {
 				row.items = append(row.items, fill)
@@ -331,12 +335,7 @@ func filterBatch(m *machine, x any, a *arguments) any {
 }
 
 func filterSlice(m *machine, x any, a *arguments) any {
-	n := m.small(m.need(a, 0, "slices"))
-	if n < 1 {
-		m.fail("slice takes a number above 0")
-	}
-	fill, filled := a.get(1, "fill_with")
-	items := m.iterate(x)
+	items, n, fill := divided(m, x, a, "slice", "slices")
 	m.allocTimes(80, int64(n))
 	m.alloc(16 * len(items))
 	size, longer := len(items)/n, len(items)%n
@@ -348,7 +347,7 @@ func filterSlice(m *machine, x any, a *arguments) any {
 		}
 		row := m.list(slices.Clone(items[:k]), listKind)
 		items = items[k:]
-		if filled && fill != nil && i >= longer {
+		if fill != nil && i >= longer {
 			row.items = append(row.items, fill)
 		}
 		out.items = append(out.items, row)

@@ -1,10 +1,11 @@
 package decoder
 
 import (
-	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"tandem/internal/allocated"
 )
 
 func TestParseWeightsRoundTrip(t *testing.T) {
@@ -100,11 +101,7 @@ func FuzzFocus(f *testing.F) {
 func TestFocusOfManyCommas(t *testing.T) {
 	cost := func(n int) uint64 {
 		asked := strings.Repeat("a, ", n)
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		focusClauses(asked)
-		runtime.ReadMemStats(&after)
-		return after.TotalAlloc - before.TotalAlloc
+		return allocated.Bytes(func() { focusClauses(asked) })
 	}
 	if one, two := cost(1<<11), cost(1<<12); two > 3*one {
 		t.Errorf("%d kB, %d kB for twice the commas", one>>10, two>>10)

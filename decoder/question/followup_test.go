@@ -1,10 +1,10 @@
 package question
 
 import (
-	"runtime"
 	"strings"
 	"testing"
 
+	"tandem/internal/allocated"
 	"tandem/model/chat"
 	"tandem/retrieval/passages"
 )
@@ -126,13 +126,11 @@ func TestQuestionsOfAnyLength(t *testing.T) {
 		},
 	} {
 		cost := func(n int) uint64 {
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			a := ask(n)
-			a.Clauses()
-			a.FollowUp()
-			runtime.ReadMemStats(&after)
-			return after.TotalAlloc - before.TotalAlloc
+			return allocated.Bytes(func() {
+				a := ask(n)
+				a.Clauses()
+				a.FollowUp()
+			})
 		}
 		if one, two := cost(640), cost(1280); two > 3*one {
 			t.Errorf("%s: %d kB, %d kB for twice the words", name, one>>10, two>>10)

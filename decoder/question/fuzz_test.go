@@ -1,10 +1,10 @@
 package question
 
 import (
-	"runtime"
 	"strings"
 	"testing"
 
+	"tandem/internal/allocated"
 	"tandem/model/chat"
 )
 
@@ -48,11 +48,8 @@ func TestLongConversation(t *testing.T) {
 			a.History = append(a.History, chat.Message{Role: []string{"user", "assistant"}[i%2], Content: strings.Repeat("and it ", 140)})
 		}
 		a.History = append(a.History, chat.Message{Role: "user", Content: "When does the museum open?"}, chat.Message{Role: "assistant", Content: "At nine."})
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		_, now = a.FollowUp()
-		runtime.ReadMemStats(&after)
-		return now, after.TotalAlloc - before.TotalAlloc
+		bytes = allocated.Bytes(func() { _, now = a.FollowUp() })
+		return now, bytes
 	}
 	now, short := cost(40)
 	same, long := cost(240)

@@ -2,10 +2,10 @@ package passages
 
 import (
 	"fmt"
-	"math"
-	"runtime"
 	"strings"
 	"testing"
+
+	"tandem/internal/allocated"
 )
 
 // wordList returns n bytes of different words.
@@ -31,23 +31,18 @@ func TestCuttingIsLinear(t *testing.T) {
 		{"words.txt", wordList},
 		{"lines.txt", func(n int) string { return strings.ReplaceAll(wordList(n), " ", "\n") }},
 	} {
-		cost := func(n, words int) float64 {
-			data, least := []byte(c.text(n)), math.Inf(1)
-			for range 4 { // other goroutines allocate too, but not each time
-				var before, after runtime.MemStats
-				runtime.ReadMemStats(&before)
+		cost := func(n, words int) uint64 {
+			data := []byte(c.text(n))
+			return allocated.Bytes(func() {
 				if _, _, err := FromFile(t.Context(), c.name, data, words); err != nil {
 					t.Fatalf("%s: %v", c.name, err)
 				}
-				runtime.ReadMemStats(&after)
-				least = min(least, float64(after.TotalAlloc-before.TotalAlloc))
-			}
-			return least
+			})
 		}
 		const n = 1 << 14
 		for _, words := range []int{SentenceWords, DefaultWords} {
 			if one, four := cost(n, words), cost(4*n, words); four > 8*one {
-				t.Errorf("%s, %d words: %.0f kB of memory for %d kB of text, %.0f kB for four times the text", c.name, words, one/1000, n/1000, four/1000)
+				t.Errorf("%s, %d words: %d kB of memory for %d kB of text, %d kB for four times the text", c.name, words, one>>10, n>>10, four>>10)
 			}
 		}
 	}

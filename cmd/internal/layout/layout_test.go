@@ -112,6 +112,7 @@ var rules = []struct{ packages, imports string }{
 	{"models", ""},
 	{"examples", ""},
 	{"train/...", "retrieval/..."},
+	{"internal/allocated", ""},
 	{"internal/atomicfile", ""},
 	{"internal/cputime", ""},
 	{"internal/filelock", ""},

@@ -110,10 +110,15 @@ var tag = regexp.MustCompile(`</?[A-Za-z][^<>]*>`)
 
 // ContainsSentence reports whether a text that is shown or read contains a sentence of a file. Markup does not count, and
 // a table's cells may have been joined otherwise than in the file: nine tenths of the words suffice. So does a half of the
-// sentence in one piece, if it contains an accepted answer: not everybody ends sentences at the same places.
+// sentence in one piece, if it contains an accepted answer: not everybody ends sentences at the same places. Commas between
+// figures may separate cells, as in "14.6,11.8".
 func ContainsSentence(text, sentence string, accepted []string) bool {
-	want := tokens(html.UnescapeString(tag.ReplaceAllString(sentence, " ")))
+	sentence = html.UnescapeString(tag.ReplaceAllString(sentence, " "))
 	have := tokens(text)
+	return containsSentence(have, tokens(sentence), accepted) || containsSentence(have, tokens(strings.ReplaceAll(sentence, ",", ", ")), accepted)
+}
+
+func containsSentence(have, want, accepted []string) bool {
 	if len(want) == 0 || len(have) == 0 {
 		return false
 	}

@@ -83,6 +83,8 @@ func TestContainsSentence(t *testing.T) {
 		{"Gudrun Pietsch", row, []string{"Gudrun Pietsch"}, false},
 		{"Family: 290 €", "<tr><td>Family</td><td>290&nbsp;€</td></tr>", nil, true},
 		{"Family: 230 €", "<tr><td>Family</td><td>290&nbsp;€</td></tr>", nil, false},
+		{"dive 7: 8, 14.6, 11.8, 9", "7,8,14.6,11.8,9", nil, true},
+		{"dive 7: 8, 14.6, 11.8, 9", "7,8,14.6,11.9,6", nil, false},
 		{"", "x", nil, false},
 		{"x", "", nil, false},
 	} {

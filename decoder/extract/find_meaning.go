@@ -9,17 +9,21 @@ import (
 	"tandem/internal/words"
 )
 
-// meaningOfCode returns what stands after a code ("E11", "- 3: …") that a question asks about: in its row, or else in its
-// line. Two of either leave open which is meant.
+// meaningOfCode returns what stands after a code ("E11", "- 3: …") that a question asks about: in its row, where a question about
+// what to do gets the cell that says that, or else in its line. Two of either leave open which is meant.
 func (p passage) meaningOfCode(q query) (from, to int, ok bool) {
 	wanted, defined := words.Content(q.text), asksMeaning.MatchString(q.text)
 	if !defined && !(asksRemedy.MatchString(q.text) && slices.ContainsFunc(wanted, isCodeLabel)) {
 		return 0, 0, false
 	}
+	var all []textRange
 	if defined {
-		if all := p.meaningsInTable(wanted, saysMeaning.MatchString(q.text)); len(all) > 0 {
-			return all[0].from, all[0].to, len(all) == 1 && all[0].from < all[0].to
-		}
+		all = p.meaningsInTable(wanted, saysMeaning.MatchString(q.text))
+	} else if asksWhatToDo.MatchString(q.text) {
+		all = p.remediesInTable(wanted)
+	}
+	if len(all) > 0 {
+		return all[0].from, all[0].to, len(all) == 1 && all[0].from < all[0].to
 	}
 	return p.meaningInLine(wanted)
 }
@@ -65,6 +69,24 @@ var asksMeaning = lazyregexp.New(`(?i)^\W*(?:and )?(?:what (?:does|do|did|is|are
 
 // asksRemedy matches a question about what to do about something that is displayed: "what do I do when it shows E5".
 var asksRemedy = lazyregexp.New(`(?i)\b(?:what|how)\b.*\b(?:do|fix|solve|clear|wrong)\b|\b(?:shows?|says|displays?|error|fault|message)\b`)
+
+// asksWhatToDo matches a question about what to do: "what to do on E5".
+var asksWhatToDo = lazyregexp.New(`(?i)\b(?:what|how)\b.*\b(?:do|fix|solve|clear)\b`)
+
+// remedyColumn matches the name of a column that says what to do: "Remedy", "Do this".
+var remedyColumn = lazyregexp.New(`(?i)^\W*(?:(?:what )?(?:to |you can )?do|(?:corrective |recommended )?actions?|remed(?:y|ies)|fix(?:es)?|solutions?|cures?|abhilfe|behebung|maßnahmen?|lösung|remèdes?|que faire|solución|qué hacer)(?:$|[^\pL])`)
+
+// remediesInTable returns what to do by the rows that begin with a code of the question.
+func (p passage) remediesInTable(wanted []string) (all []textRange) {
+	for _, r := range p.rows {
+		column := slices.IndexFunc(r.names, remedyColumn.MatchString)
+		label := p.slice(r.cells[0])
+		if column > 0 && column < len(r.cells) && isCodeLabel(label) && slices.Contains(wanted, strings.ToLower(label)) {
+			all = append(all, r.cells[column])
+		}
+	}
+	return all
+}
 
 // meaningsInTable returns the second cells of the rows that begin with a code or a long number of the question. meant says
 // that the question asks what something means. Any other question must ask of the row no more than that: "the IP of web01"

@@ -72,6 +72,8 @@ func TestTableCell(t *testing.T) {
 		{"Heater", error5, "What does E4 mean?", "Fan stuck. Unplug it."},
 		{"Heater", error5, "What do I do when the heater shows E6?", ""},
 		{"Codes", "Code | Fault | Remedy\nK2 | no water | open the tap\nK3 | no power | plug it in", "What does K3 on the display mean?", "no power"},
+		{"Codes", "Code | Fault | Do this\nK2 | no water | open the tap\nK3 | no power | plug it in", "What to do on K3?", "plug it in"},
+		{"Codes", "Code | Fault | Remedy\nK2 | no water | open the tap\nK3 | no power | plug it in", "What is wrong when it shows K3?", ""},
 	} {
 		p := config(0).passage(passages.Passage{Title: c.title, Text: c.text})
 		from, to, ok := p.meaningOfCode(queryOf(c.question))

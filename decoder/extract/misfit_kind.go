@@ -20,6 +20,7 @@ var shapes = []struct{ asks, has *lazyregexp.Regexp }{
 	{lazyregexp.New(`(?i)\bpass(?:word|phrase)\b|\bkennwort\b`), lazyregexp.New(`(?i)pass|\bpw\b|kennwort|\bcode|\bkey\b|schlüssel|login|credential|secret|contraseña|clave|wi-?fi|wlan`)},
 	{lazyregexp.New(`(?i)\bhow (?:high|tall|deep|wide|thick)\b`), lazyregexp.New(`(?i)\d|met(?:re|er)|feet|foot|inch|storey|stories|floor|knee|waist|head|half|third|quarter|hundred|thousand|rents?\b|per cent`)},
 	{lazyregexp.New(`(?i)\bhow heavy\b`), lazyregexp.New(`(?i)\d|kilo|gram|pound|ton|stone|ounce|heavy|light`)},
+	{lazyregexp.New(`(?i)\bwhat time\b`), mayBeClock},
 	{lazyregexp.New(`(?i)\biban\b`), lazyregexp.New(`\b[A-Z]{2}\d\d`)},
 	{lazyregexp.New(`(?i)\bcalories\b`), lazyregexp.New(`(?i)k?cal\b|calorie|\bkj\b`)},
 	{lazyregexp.New(`(?i)\bhow (?:loud|noisy)\b`), lazyregexp.New(`(?i)\bdb\b|\d ?db|decibel|loud|noise|noisy|quiet|silent`)},

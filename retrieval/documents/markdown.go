@@ -39,9 +39,6 @@ func markdownDocument(ctx context.Context, lines []string, titled bool) Document
 		if !strings.HasPrefix(strings.TrimSpace(m.lines[i]), ">") {
 			m.endCallout()
 		}
-		if line := strings.TrimSpace(m.lines[i]); line != "" && !isIndented(m.lines[i]) {
-			m.listed = textline.IsItem(line)
-		}
 		n, next := 0, ""
 		if m.fence == "" && m.comment == "" {
 			n = m.block(i)
@@ -106,7 +103,7 @@ func (m *markdown) apart(i int) int {
 		n++
 	}
 	if n > 0 {
-		m.indented(m.lines[i : i+n])
+		m.doc.AddCode(m.lines[i : i+n])
 	}
 	return n
 }
@@ -215,13 +212,58 @@ func boldLine(lines []string, i int) (text string, ok bool) {
 	return text, !strings.Contains(text, line[:2]) && english.CountWords(text) <= MaxHeading
 }
 
-// codeLines reports which lines are indented as code is, after a blank line or other code.
+// codeLines reports which lines are indented as code is, after a blank line or other code. Below an item of a list, only those are
+// that stand farther right than its text does: others go on with the item.
 func codeLines(lines []string) []bool {
 	code := make([]bool, len(lines))
+	var items []column // around the line, the outermost first
+	fence, blank := "", true
 	for i, line := range lines {
-		code[i] = isIndented(line) && (i == 0 || strings.TrimSpace(lines[i-1]) == "" || code[i-1])
+		trimmed := strings.TrimSpace(line)
+		if fence != "" || trimmed == "" {
+			fence, blank = fenceAfter(fence, line), trimmed == ""
+			continue
+		}
+		at, item := inset(line), textline.IsItem(trimmed)
+		for n := len(items); n > 0 && at <= items[n-1].mark && (blank || item); n = len(items) {
+			items = items[:n-1]
+		}
+		text := 0
+		if n := len(items); n > 0 {
+			text = items[n-1].text
+		}
+		code[i] = isIndented(line) && at >= text+codeIndent && (blank || i > 0 && code[i-1])
+		if item && at < text+codeIndent {
+			rest, _ := english.CutMarker(trimmed)
+			items = append(items, column{at, at + min(len(trimmed)-len(rest), codeIndent)})
+		}
+		if !code[i] {
+			fence = fenceAfter(fence, line)
+		}
+		blank = false
 	}
 	return code
+}
+
+// column is where an item of a list and its text begin.
+type column struct{ mark, text int }
+
+// codeIndent is how much farther right than other text code begins, and how far apart tab stops are.
+const codeIndent = 4
+
+// inset returns the column in which a line's text begins.
+func inset(line string) (n int) {
+	for _, r := range line {
+		switch r {
+		case ' ':
+			n++
+		case '\t':
+			n += codeIndent - n%codeIndent
+		default:
+			return n
+		}
+	}
+	return n
 }
 
 func isIndented(line string) bool {
@@ -237,7 +279,6 @@ type markdown struct {
 	fence   string   // the marker that closes a code block, "" outside
 	quoted  bool     // the block of code is within a quotation
 	code    []string // the lines of the block so far
-	listed  bool     // the last line that was not indented is a list item
 	comment string   // the mark that ends the comment, "" outside
 	lastEnd int      // the last line that may end a comment between %%
 	callout string   // what the next paragraph is: "Note: "
@@ -409,17 +450,6 @@ func (m *markdown) heading(level int, text string) {
 		return
 	}
 	m.doc.AddHeading(level, text)
-}
-
-// indented adds lines that are indented as code is. Below the item of a list they belong to that item.
-func (m *markdown) indented(lines []string) {
-	if !m.listed {
-		m.doc.AddCode(lines)
-		return
-	}
-	for _, line := range lines {
-		m.doc.Add(Line, line)
-	}
 }
 
 // endCode ends a block of code.

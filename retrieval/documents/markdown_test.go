@@ -111,10 +111,13 @@ func TestMarkdownBoldLabels(t *testing.T) {
 // are indented.
 func TestCodeLines(t *testing.T) {
 	for text, want := range map[string]string{
-		"    a\n    b\nc\n    d\n    e":         "cc...",
-		"a\n\n    b\n    c\n\n    d":            "..cc.c",
-		"a\n    k: v\n    k: v\n\n\tb\n    - c": "....c.",
-		"":                                      ".",
+		"    a\n    b\nc\n    d\n    e":                                  "cc...",
+		"a\n\n    b\n    c\n\n    d":                                     "..cc.c",
+		"a\n    k: v\n    k: v\n\n\tb\n    - c":                          "....c.",
+		"- a\n\n    b\n\n      c\n\n\td\n\t  e":                          "....c...",
+		"1. a\n   - b\n\n       c\n\n           d\n\ne\n\n    f":         ".....c...c",
+		"- a\n\n    ```\n    - b\n\n          c\n    ```\n\n          d": "........c",
+		"": ".",
 	} {
 		got := ""
 		for _, code := range codeLines(strings.Split(text, "\n")) {
@@ -163,6 +166,16 @@ func TestObsidian(t *testing.T) {
 func TestMarkdownSigns(t *testing.T) {
 	text := "| Option | Meaning |\n|---|---|\n| `a\\|b` | either |\n| c \\| d | bar |\n\n> [!NOTE]\n> The key is\n> under the mat.\n"
 	want := "title A\nh Option | Meaning\nr a|b | either\nr c|d | bar\np Note: The key is under the mat."
+	doc, err := Parse(t.Context(), "a.md", []byte(text))
+	if got := show(doc); got != want || err != nil {
+		t.Errorf("%s (%v)\nwant\n%s", got, err, want)
+	}
+}
+
+// What is indented below an item of a list as its text is, is text: marks are taken out, lines joined, and code within fences is code.
+func TestMarkdownBelowItems(t *testing.T) {
+	text := "- **Life** of a key:\n\n    It *must* be below\n    [three](x) days.\n\n    ```sh\n    key --days 2\n    ```\n\n\tThen `key` ends.\n\n1. One.\n\n        key\n"
+	want := "title A\nl - Life of a key:\np It must be below three days.\nc key --days 2\np Then key ends.\nl 1. One.\nc key"
 	doc, err := Parse(t.Context(), "a.md", []byte(text))
 	if got := show(doc); got != want || err != nil {
 		t.Errorf("%s (%v)\nwant\n%s", got, err, want)

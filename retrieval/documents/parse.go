@@ -22,7 +22,7 @@ type parser struct {
 }
 
 // Version counts the changes to what the parsers make of files. An index reads again what another version parsed.
-const Version = 21
+const Version = 22
 
 const (
 	textLimit = 8 << 20

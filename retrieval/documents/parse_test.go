@@ -48,7 +48,7 @@ func TestParse(t *testing.T) {
 		{"a.md", "1. one\n2. two\n- [x] three\n", "title A\nl 1. one\nl 2. two\nl - [x] three"},
 		{"a.md", "# A\n## B\n**How much?**\nTwo.\n\n    go run .\n    go test\n\nOne  \ntwo\\\nthree", "title A\n# B\n# How much?\np Two.\nc go run .\nc go test\np One\np two\np three"},
 		{"a.md", "Wifi password: **x-1**\nDoor code: 12\n", "title A\nl Wifi password: x-1\nl Door code: 12"},
-		{"a.md", "Use:\n\n\tif ok {\n\t\tgo()\n\t}\n\n- item\n\n    goes on\n\n```\n    a\n\n  b  c\t\n```", "title Use\nc if ok {\nc     go()\nc }\nl - item\nl goes on\nc   a\nc b  c"},
+		{"a.md", "Use:\n\n\tif ok {\n\t\tgo()\n\t}\n\n- item\n\n    goes on\n\n```\n    a\n\n  b  c\t\n```", "title Use\nc if ok {\nc     go()\nc }\nl - item\np goes on\nc   a\nc b  c"},
 		{"a.md", "- Photos: ~~Ada Lund~~ *Per Holm*\n- a ~ b", "title A\nl - Photos: ~~Ada Lund~~ Per Holm\nl - a ~ b"},
 		{"a.md", "# Server\n\n## Users\n\nTo add a *user*:\n\n1. Log in.\n2. Click it.\n\nThe disk is new.\n\nPacking list:\n- tent\n- torch\n\nThe cabin is old.\n\nServices:\n\nMail: 25\n\nFood:\n- bread\n\n## Next\nYes.",
 			"title Server\n# Users\np To add a user:\nl 1. Log in.\nl 2. Click it.\np The disk is new.\np Packing list:\nl - tent\nl - torch\np The cabin is old.\n# Services\nl Mail: 25\n# Food\nl - bread\n# Next\np Yes."},

@@ -21,7 +21,7 @@ func parseMarkdown(ctx context.Context, data []byte) (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
-	return markdownDocument(ctx, lines, true), nil
+	return markdownDocument(ctx, withoutTags(lines), true), nil
 }
 
 // markdownDocument returns the document in lines of Markdown, or what it has of it when ctx ends. With titled, a heading at their
@@ -436,8 +436,8 @@ func (m *markdown) uncomment(s string) string {
 	}
 }
 
-// headingMarks are what some programs read after a heading: "{#name .class}".
-var headingMarks = lazyregexp.New(`\s*\{[#.:][^{}]*\}\s*$`)
+// headingMarks are what some programs read after a heading: "{#name .class}", "{ #name }".
+var headingMarks = lazyregexp.New(`\s*\{ ?[#.:][^{}]*\}\s*$`)
 
 func (m *markdown) heading(level int, text string) {
 	m.end()

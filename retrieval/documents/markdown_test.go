@@ -181,3 +181,22 @@ func TestMarkdownBelowItems(t *testing.T) {
 		t.Errorf("%s (%v)\nwant\n%s", got, err, want)
 	}
 }
+
+// What programs that make web sites read in Markdown is not shown, except what those programs show of it.
+func TestSiteTags(t *testing.T) {
+	for text, want := range map[string]string{
+		"A {{< glossary_tooltip term_id=\"n\" text=\"node\" >}} runs.\n\n{{% include \"x.md\" %}}\n\n{{< img\n  src=\"a: b\"\n  alt=\"x\"\n>}}\n\nEnd {%- if a -%}of{% endif %} it.\n": "p A node runs.\np End of it.",
+		"`sites`\n: {{< new-in 0.153.0 />}}\n: (`map`) A map.\n":                                                                                         "l sites: (new in 0.153.0); (map) A map.",
+		"Use `{{< x >}}` or {{</* y */>}} or `{% raw %}{{ z }}{% endraw %}` or {% raw %}{% if %}{% endraw %}.\n":                                         "p Use {{< x >}} or {{< y >}} or {{ z }} or {% if %}.",
+		"One.\n\n{{< code-toggle file=hugo >}}\ntitle = 'A'\n[params]\n{{< /code-toggle >}}\n\n{% highlight ruby %}\nputs 1\n{% endhighlight %}\nTwo.\n": "p One.\nc title = 'A'\nc [params]\nc puts 1\np Two.",
+		"{{< code-tabs >}}\n```sh\ngo {{< a >}}\n```\n{{< /code-tabs >}}\n\n{% raw %}\n```\n{{ b }}\n```\n{% endraw %}\n":                                "c go {{< a >}}\nc {{ b }}",
+		"One.\n\n## Two { #two }\n\nText.\n{: .note .info }\n\n## Three\n{: #three }\n\nMore.\n":                                                         "p One.\n# Two\np Text.\n# Three\np More.",
+		"{{< code-toggle a=b />}}\n\nOne.\n\n{{< code-x >}}\n\nTwo.\n\n{{< code-x >}}\nx\n{{< /code-x >}}\n":                                             "p One.\np Two.\nc x",
+		"A {{< x and {% y.\n": "p A {{< x and {% y.",
+	} {
+		doc, err := Parse(t.Context(), "a.md", []byte(text))
+		if got := show(doc); got != "title A\n"+want || err != nil {
+			t.Errorf("%q:\n%s (%v)\nwant\n%s", text, got, err, want)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package documents
+
+import (
+	"slices"
+	"strings"
+
+	"tandem/internal/lazyregexp"
+)
+
+// This file takes out of Markdown what programs that make web sites read in it: Hugo's shortcodes "{{< name >}}", Liquid's tags
+// "{% name %}", and attributes "{: .name }".
+
+// The most lines that are searched for the end of a tag, and for that of code between two tags.
+const (
+	maxTagLines    = 32
+	maxTaggedLines = 512
+)
+
+var (
+	rawTag     = lazyregexp.New(`\{%-?\s*(?:end)?raw\s*-?%\}`)
+	anyTag     = lazyregexp.New("`[^`]+`|``.+?``" + `|\{%-?\s*raw\s*-?%\}.*?\{%-?\s*endraw\s*-?%\}|\{\{[<%].*?[>%]\}\}|\{%.*?%\}`)
+	beginsTag  = lazyregexp.New(`^\s*\{(?:\{[<%]|%)`)
+	endsTag    = lazyregexp.New(`[>%]\}\}|%\}`)
+	codeTag    = lazyregexp.New(`^\s*\{(?:\{[<%]|%-?)\s*([\w-]*(?:code|highlight)[\w-]*)(?:\s.*)?[>%]\}`)
+	closedTag  = lazyregexp.New(`/[>%]\}\}\s*$`)
+	shownTag   = lazyregexp.New(`\s(?:text|title|label|caption)="([^"]*)"`)
+	sinceTag   = lazyregexp.New(`^\{\{[<%]\s*([a-z]+(?:-[a-z]+)*) "?v?(\d+(?:\.\d+)+)"?\s*/?[>%]\}\}$`)
+	attributes = lazyregexp.New(`^\s*\{:[^{}]*\}\s*$`)
+)
+
+// withoutTags removes the tags from lines, and keeps those in code and what they show. Code between two tags becomes code.
+func withoutTags(lines []string) []string {
+	fence, raw := "", false
+	for i := 0; i < len(lines); i++ {
+		line := lines[i]
+		isRaw := rawTag.FindString(line) == strings.TrimSpace(line)
+		switch fence = fenceAfter(fence, line); {
+		case isRaw && line != "":
+			lines[i], raw = "", !raw
+		case raw || fence != "":
+			lines[i] = rawTag.ReplaceAllString(line, "")
+		case attributes.MatchString(line):
+			lines[i] = ""
+		case strings.Contains(line, "{"):
+			if n := taggedCode(lines[i:]); n > 0 {
+				lines[i], lines[i+n] = "```", "```"
+				i += n
+				continue
+			}
+			joinTag(lines[i:])
+			lines[i] = anyTag.ReplaceAllStringFunc(lines[i], shownOf)
+		}
+	}
+	return lines
+}
+
+// shownOf returns what is shown of a match of anyTag.
+func shownOf(tag string) string {
+	switch since, shown := sinceTag.FindStringSubmatch(tag), shownTag.FindStringSubmatch(tag); {
+	case tag[0] == '`', rawTag.MatchString(tag):
+		return rawTag.ReplaceAllString(tag, "")
+	case strings.Contains(tag, "/*"): // a tag that is itself shown
+		return strings.NewReplacer("/*", "", "*/", "").Replace(tag)
+	case since != nil:
+		return "(" + strings.ReplaceAll(since[1], "-", " ") + " " + since[2] + ")"
+	case shown != nil:
+		return shown[1]
+	}
+	return ""
+}
+
+// taggedCode returns the number of lines from the tag in the first one, which code follows, to the tag that ends it; 0 if there is no
+// such code.
+func taggedCode(lines []string) int {
+	m := codeTag.FindStringSubmatch(lines[0])
+	if m == nil || closedTag.MatchString(lines[0]) {
+		return 0
+	}
+	ends := []string{"{{</" + m[1] + ">}}", "{{%/" + m[1] + "%}}", "{%end" + m[1] + "%}", "{%-end" + m[1] + "-%}", "{%-end" + m[1] + "%}"}
+	for n := 1; n < min(len(lines), maxTaggedLines); n++ {
+		switch line := strings.ReplaceAll(strings.TrimSpace(lines[n]), " ", ""); {
+		case slices.Contains(ends, line):
+			return n
+		case codeFence(line) != "", strings.HasPrefix(line, "{") && beginsTagged(lines[n], m[1]):
+			return 0
+		}
+	}
+	return 0
+}
+
+// beginsTagged reports whether a line is a tag of a name that code may follow.
+func beginsTagged(line, name string) bool {
+	m := codeTag.FindStringSubmatch(line)
+	return m != nil && m[1] == name
+}
+
+// joinTag joins the lines of a tag that begins with the first one.
+func joinTag(lines []string) {
+	if !beginsTag.MatchString(lines[0]) || endsTag.MatchString(lines[0]) {
+		return
+	}
+	for n := 1; n < min(len(lines), maxTagLines); n++ {
+		if endsTag.MatchString(lines[n]) {
+			lines[0] = strings.Join(lines[:n+1], " ")
+			clear(lines[1 : n+1])
+			return
+		}
+	}
+}

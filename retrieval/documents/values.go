@@ -146,11 +146,47 @@ func (w *valueWriter) single(name, text, note string) {
 		w.doc.Add(Line, name+text)
 		return
 	}
+	if lines := splitLines(text); isWrapped(lines) {
+		w.prose(name, lines)
+		return
+	}
 	for line := range strings.SplitSeq(text, "\n") {
 		if line = strings.TrimSpace(line); line != "" {
 			w.doc.Add(Paragraph, name+line)
 			name = ""
 		}
+	}
+}
+
+// isWrapped reports whether lines are wrapped text, as of a description, and not those of a program: most paragraphs end as sentences do.
+func isWrapped(lines []string) bool {
+	lines = proseOf(lines)
+	ends, sentences := 0, 0
+	for i, line := range lines {
+		line = strings.TrimSpace(line)
+		if line == "" || i+1 < len(lines) && strings.TrimSpace(lines[i+1]) != "" {
+			continue
+		}
+		if ends++; strings.ContainsAny(line[len(line)-1:], ".!?:") {
+			sentences++
+		}
+	}
+	return sentences > ends/2 && wrapWidth(lines, nil) > 0
+}
+
+// prose adds a value that is written as Markdown is. Its headings do not end the section of the value.
+func (w *valueWriter) prose(name string, lines []string) {
+	for i, b := range markdownDocument(w.ctx, lines, false).Blocks {
+		if b.Kind == Heading {
+			b = Block{Kind: Line, Text: b.Text + ":"}
+		}
+		switch {
+		case i == 0 && (b.Kind == Paragraph || b.Kind == Line):
+			b.Text = name + b.Text
+		case i == 0 && name != "":
+			w.doc.Add(Line, name)
+		}
+		w.doc.Blocks = append(w.doc.Blocks, b)
 	}
 }
 

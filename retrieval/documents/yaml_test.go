@@ -56,3 +56,40 @@ func TestYAMLComments(t *testing.T) {
 		t.Errorf("%s (%v)\nwant\n%s", got, err, commentedShown)
 	}
 }
+
+// A description that someone wrapped is read as Markdown. Lines of a script stay apart.
+func TestYAMLDescriptions(t *testing.T) {
+	const text = `run: |
+    make build VERBOSE=yes TARGET=mill LIST=one,two,three,four,five,six
+    make test
+    cp -r build/mill /srv/mill/releases/current-version-of-the-mill
+    rm -r build
+body: |
+
+    The **wheel** turns with the river. It is slower in summer than the
+    one of the [pier](https://pier.example), which has no boards.
+
+    ## Oil
+
+    * ` + "`--oil` / `-o`" + `:
+
+      Do not oil the wheel on Sundays. Instead, each of the boards is
+      passed to Bo.
+
+          mill --oil
+`
+	const want = `title A
+p run: make build VERBOSE=yes TARGET=mill LIST=one,two,three,four,five,six
+p make test
+p cp -r build/mill /srv/mill/releases/current-version-of-the-mill
+p rm -r build
+p body: The wheel turns with the river. It is slower in summer than the one of the pier, which has no boards.
+l Oil:
+l - --oil / -o:
+p Do not oil the wheel on Sundays. Instead, each of the boards is passed to Bo.
+c mill --oil`
+	doc, err := Parse(t.Context(), "a.yaml", []byte(text))
+	if got := show(doc); got != want || err != nil {
+		t.Errorf("%s (%v)\nwant\n%s", got, err, want)
+	}
+}

@@ -25,6 +25,9 @@ func (d *Decoder) Parts() []decoder.Part {
 			p.Otherwise = d.parts[n].otherwise(said, p.Quotes, d.cfg.Constants.Nothing)
 		}
 		p.Quotes = p.Quotes[:min(decoder.MaxQuotes, len(p.Quotes))]
+		for i, q := range p.Quotes {
+			p.Quotes[i] = d.parts[n].withLabel(q)
+		}
 		p.From, p.To = from, to
 		out = append(out, p)
 		from = to
@@ -92,6 +95,22 @@ func (s *part) cite(text []tandem.Token, lost bool) decoder.Part {
 		return cmp.Or(cmp.Compare(y.Weight, x.Weight), cmp.Compare(y.Relevance, x.Relevance))
 	})
 	return p
+}
+
+// withLabel returns a quote with what the line says before it, if that is needed to tell what it is about.
+func (s *part) withLabel(q decoder.Quote) decoder.Quote {
+	c := s.contexts[q.Passage]
+	for _, t := range c.texts {
+		if t.quote.Text == q.Text {
+			return s.known[q.Passage].withLabel(q, t.at)
+		}
+	}
+	for _, n := range c.near {
+		if n.quote.Text == q.Text {
+			return s.known[q.Passage].withLabel(q, n.at)
+		}
+	}
+	return q
 }
 
 // quoteFor returns the context's likeliest quote for a text.

@@ -95,3 +95,22 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
+
+// A short sentence within an item or below a label is quoted with what it is about.
+func TestQuoteWithLabel(t *testing.T) {
+	for _, c := range []struct{ text, quote, want string }{
+		{"- keepalive is how long connections stay open. Default: 2m.\n- other. Default: 3m.", "Default: 2m.", "keepalive is how long connections stay open. Default: 2m."},
+		{"publishDir: (string) Where the site is put. Default is public.", "Default is public.", "publishDir: (string) Where the site is put. Default is public."},
+		{"- keepalive: open. It is a duration that has a unit after its number.", "It is a duration that has a unit after its number.", "It is a duration that has a unit after its number."},
+		{"The mill is old. It opens at 9.", "It opens at 9.", "It opens at 9."},
+		{"- " + strings.Repeat("word ", 80) + "ends. Default is 2m.", "Default is 2m.", "Default is 2m."},
+		{"Ann: I do. It is 9.", "It is 9.", "It is 9."},
+	} {
+		p := config(0).passage(passages.Passage{Title: "Keys", Text: c.text})
+		at := strings.Index(p.text, c.quote)
+		q := p.withLabel(decoder.Quote{Text: c.quote, From: 2, To: len(c.quote)}, at)
+		if q.Text != c.want || q.Text[q.From:] != c.quote[2:] {
+			t.Errorf("%q: %+v", c.text, q)
+		}
+	}
+}

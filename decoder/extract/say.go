@@ -168,6 +168,28 @@ func (p passage) quote(from, to int) decoder.Quote {
 	return decoder.Quote{Text: p.text[begin:end], From: from - begin, To: to - begin, Column: p.columnAt(from, to)}
 }
 
+// Lengths of a quote that says too little by itself, in words, and with the line before it, in bytes.
+const (
+	shortQuote      = 6
+	longestLabelled = 320
+)
+
+// withLabel returns the quote at an offset, together with its line from its beginning on if it is a short further sentence of an item
+// or of a line with a label: "Default: 2m." says nothing without "keepalive is how long to keep connections open."
+func (p passage) withLabel(q decoder.Quote, at int) decoder.Quote {
+	begin := p.lineStart(at)
+	begin += len(listItem.FindString(p.text[begin:]))
+	end := at + len(q.Text)
+	if begin >= at || begin < p.body || end-begin > longestLabelled || len(strings.Fields(q.Text)) > shortQuote || p.text[at:end] != q.Text {
+		return q
+	}
+	if !p.isItem(at) && labelOf(p.text[begin:at]) == "" || p.isSpeech(at) || p.isCode(at) || strings.Contains(p.text[begin:end], passages.CellMark) {
+		return q
+	}
+	q.Text, q.From, q.To = p.text[begin:end], q.From+at-begin, q.To+at-begin
+	return q
+}
+
 // quoteAround returns the text of a passage without its title, or as many of its sentences around one as fit.
 func (p passage) quoteAround(from, to int) decoder.Quote {
 	begin, end := p.widen(p.read.Around(from, to, p.body, decoder.MaxQuoteBytes))

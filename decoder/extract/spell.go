@@ -18,6 +18,7 @@ type spelledText struct {
 	tokens []tandem.Token // of the text, with those that end the part
 	p      float64
 	quote  decoder.Quote // where the text stands, without Passage, Weight and Relevance
+	at     int           // where the quote begins in the passage's text
 }
 
 // spell turns texts that answer in a form into tokens. Where a sentence is too long for its part of the answer, the
@@ -47,7 +48,7 @@ func (d *Decoder) spell(form form, texts []answerText, ends []tandem.Token) []sp
 				tokens = nil // not even an ellipsis fits
 			}
 		}
-		out = append(out, spelledText{t.text, slices.Concat(tokens, ends), t.p, t.quote})
+		out = append(out, spelledText{t.text, slices.Concat(tokens, ends), t.p, t.quote, t.at})
 	}
 	return out
 }

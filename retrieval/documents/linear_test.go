@@ -50,6 +50,14 @@ func TestParsersAreLinear(t *testing.T) {
 		"edges of slides, odp": {"a.odp", func() []byte {
 			return officetest.ODP(many("<presentation:footer-decl>"+many("a", 999)+"</presentation:footer-decl>", 1<<14) + "<draw:page><text:p>x</text:p></draw:page>")
 		}},
+		"notes in notes, md": {"a.md", func() []byte {
+			var b strings.Builder
+			for n := range 1900 {
+				b.WriteString(strings.Repeat("    ", n) + "!!! note\n")
+			}
+			return []byte(b.String())
+		}},
+		"tags, md":           {"a.md", func() []byte { return []byte(many("{{< code >}}\n", 1<<16)) }},
 		"short tables, csv":  {"a.csv", func() []byte { return []byte(many("a,b,c\n,,\n", 1<<17)) }},
 		"flowed lines, mail": {"a.eml", func() []byte { return []byte(mail + many("abc \n", 1<<20)) }},
 		"struck out, html":   {"a.html", func() []byte { return []byte(many("<del>", 400) + "x" + many("<b>word</b> ", 1<<19)) }},

@@ -21,7 +21,7 @@ func parseMarkdown(ctx context.Context, data []byte) (Document, error) {
 	if err != nil {
 		return Document{}, err
 	}
-	return markdownDocument(ctx, withoutTags(lines), true), nil
+	return markdownDocument(ctx, withNotes(withoutTags(lines)), true), nil
 }
 
 // markdownDocument returns the document in lines of Markdown, or what it has of it when ctx ends. With titled, a heading at their

@@ -107,3 +107,74 @@ func joinTag(lines []string) {
 		}
 	}
 }
+
+// Notes to the reader, and tabs, as programs write them that make web sites: with their text indented below ("!!! note"), or between
+// lines of colons or slashes (":::tip").
+var (
+	noteAbove  = lazyregexp.New(`^\s*(?:!!!|\?\?\?\+?) ?(\pL[\pL\d-]*)[\pL\d -]*(?: "(.*)")?\s*$`)
+	tabAbove   = lazyregexp.New(`^\s*={3}[!+]? ?"(.+)"\s*$`)
+	noteAround = lazyregexp.New(`^\s*(?::{3,}|/{3,}) ?\{?(\pL[\pL\d-]*)\}?(?:\[(.*)\]|(?: \||\s) *(\S.*))?\s*$`)
+	noteEnd    = lazyregexp.New(`^\s*(?::{3,}|/{3,})\s*$|^\s*::: [\w.]+\.\w+\s*$`) // or a place for the text of a program's part
+)
+
+// withNotes writes notes as quotations with their kind, "> [!note] Title", and takes out what marks their ends.
+func withNotes(lines []string) []string {
+	fence := ""
+	for i, line := range lines {
+		if fence = fenceAfter(fence, line); fence != "" {
+			continue
+		}
+		if m := noteAbove.FindStringSubmatch(line); m != nil {
+			outdent(lines[i+1:], inset(line)+codeIndent)
+			beginNote(lines[i:], m[1], m[2])
+		} else if m := tabAbove.FindStringSubmatch(line); m != nil {
+			outdent(lines[i+1:], inset(line)+codeIndent)
+			lines[i] = "> " + m[1] + ":" // no heading: what follows the last tab is not below it
+		} else if m := noteAround.FindStringSubmatch(line); m != nil {
+			kind, title := strings.ToLower(m[1]), m[2]+m[3]
+			if slices.Contains(rstNotes, kind) || kind == "info" {
+				beginNote(lines[i:], kind, title)
+			} else {
+				lines[i] = title
+			}
+		} else if noteEnd.MatchString(line) {
+			lines[i] = ""
+		}
+	}
+	return lines
+}
+
+// outdent moves the lines that are indented up to a column, and those between them, to the left.
+func outdent(lines []string, column int) {
+	for i, line := range lines {
+		at, n := 0, 0
+		for ; n < column && at < len(line) && (line[at] == ' ' || line[at] == '\t'); at++ {
+			n++
+			if line[at] == '\t' {
+				n = (n + codeIndent - 1) / codeIndent * codeIndent
+			}
+		}
+		if n < column && at < len(line) {
+			return
+		}
+		lines[i] = line[at:]
+	}
+}
+
+// beginNote writes the first line of a note, which its text follows.
+func beginNote(lines []string, kind, title string) {
+	lines[0] = strings.TrimSpace("> [!" + kind + "] " + title)
+	n := 1
+	for n < len(lines) && strings.TrimSpace(lines[n]) == "" {
+		n++
+	}
+	if n == len(lines) {
+		return
+	}
+	first := strings.TrimSpace(lines[n])
+	if codeFence(first) != "" || strings.ContainsAny(first[:1], "|:/!?=#") { // what begins here is no paragraph
+		return
+	}
+	lines[n] = "> " + first
+	lines[0], lines[n-1] = "", lines[0]
+}

@@ -200,3 +200,20 @@ func TestSiteTags(t *testing.T) {
 		}
 	}
 }
+
+// Notes that programs show in boxes are text, whatever marks them.
+func TestSiteNotes(t *testing.T) {
+	for text, want := range map[string]string{
+		"One.\n\n!!! warning \"Wet floor\"\n\n    It is\n    slippery.\n\n    ```sh\n    mop\n    ```\n\nTwo.\n": "p One.\np Wet floor: It is slippery.\nc mop\np Two.",
+		"??? note\n    - one\n    - two\n\n!!! tip\n    !!! danger\n        Deep.\n":                             "p Note\nl - one\nl - two\np Tip\np Danger: Deep.",
+		"=== \"Linux\"\n\n    Run it.\n\n=== \"macOS\"\n\n        mill\n":                                        "p Linux:\np Run it.\np macOS:\nc mill",
+		":::tip[Oil]\n\nUse *little*.\n\n:::\n\n::: info\nIt is old.\n:::\n\n:::: tabs\nText.\n::::\n":           "p Oil: Use little.\np Info: It is old.\np Text.",
+		"/// note | Wet\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n///\n\n::: mill.wheel.Oil\n\nEnd.\n":               "p Wet\nh a | b\nr 1 | 2\np End.",
+		"```\n!!! note\n:::\n```\n\nWhat!!! ::: a\n\n!!!\n":                                                      "c !!! note\nc :::\np What!!! ::: a\np !!!",
+	} {
+		doc, err := Parse(t.Context(), "a.md", []byte(text))
+		if got := show(doc); got != "title A\n"+want || err != nil {
+			t.Errorf("%q:\n%s (%v)\nwant\n%s", text, got, err, want)
+		}
+	}
+}

@@ -79,7 +79,8 @@ type marks struct {
 	s        string
 	ticks    []int // see lastTicks
 	found    map[string]span
-	searched int // bytes, in all searches
+	closing  map[int]int // see pair
+	searched int         // bytes, in all searches
 }
 
 // span is the result of a search: the first mark at or after from is at to.
@@ -128,6 +129,42 @@ func (m *marks) code(n, from int) int {
 	return m.next(m.s[from-n:from], from)
 }
 
+// maxBrackets is how deep brackets nest in the text of a link. Each level is read again.
+const maxBrackets = 3
+
+// pair finds where the bracket is that closes each "[" outside code, unless others nest too deep in it.
+func (m *marks) pair() {
+	m.closing = map[int]int{}
+	var open, depth []int // offsets, and how deep other brackets nest in them
+	for i := 0; i < len(m.s); i++ {
+		switch m.s[i] {
+		case '\\':
+			i++
+		case '`':
+			n := len(m.s[i:]) - len(strings.TrimLeft(m.s[i:], "`"))
+			if end := m.code(n, i+n); end < len(m.s) {
+				i = end
+			}
+			i += n - 1
+		case '[':
+			open, depth = append(open, i), append(depth, 0)
+		case ']':
+			last := len(open) - 1
+			if last < 0 {
+				continue
+			}
+			if depth[last] < maxBrackets {
+				m.closing[open[last]] = i
+			}
+			if last > 0 {
+				depth[last-1] = max(depth[last-1], depth[last]+1)
+			}
+			open, depth = open[:last], depth[:last]
+		}
+	}
+	m.searched += len(m.s)
+}
+
 // link reads "[text](target)", "[text][ref]" or "[[page|text]]" at an offset. It returns the text and the offset after
 // the link, which is 0 if there is no link.
 func (m *marks) link(at int) (text string, end int) {
@@ -137,7 +174,13 @@ func (m *marks) link(at int) (text string, end int) {
 			return shownName(inner), end + 2
 		}
 	}
-	closed := m.next("]", at)
+	if m.closing == nil {
+		m.pair()
+	}
+	closed, ok := m.closing[at]
+	if !ok {
+		return "", 0
+	}
 	if end = m.target("target", closed); end == 0 {
 		return "", 0
 	}

@@ -47,6 +47,23 @@ func TestLoneAsterisk(t *testing.T) {
 	}
 }
 
+// A link's text may have brackets, and code with one.
+func TestBracketsInLinks(t *testing.T) {
+	for text, want := range map[string]string{
+		"[PATCH /config/[path]](#patch) and [@bot[bot]](x)": "PATCH /config/[path] and @bot[bot]",
+		"[`a[0]`](x) [b] [c](d)":                            "a[0] [b] c",
+		"[a [b](c)":                                         "[a b",
+		"[a `]` b][c]":                                      "a ] b",
+		`[a \] b](c)`:                                       "a ] b",
+		"[![a [b]](c.png)](d) e":                            " e",
+		strings.Repeat("[", 6) + "a" + strings.Repeat("](x)", 6): "[[[a](x)](x)](x)",
+	} {
+		if got := plain(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
 // READMEs have badges in their headings, marks for links, lines that say where links lead to, and sentences that a
 // program wrapped.
 func TestMarkdownOfReadmes(t *testing.T) {

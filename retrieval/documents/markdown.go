@@ -27,12 +27,17 @@ func parseMarkdown(ctx context.Context, data []byte) (Document, error) {
 // markdownDocument returns the document in lines of Markdown, or what it has of it when ctx ends. With titled, a heading at their
 // start is the title.
 func markdownDocument(ctx context.Context, lines []string, titled bool) Document {
-	m := markdown{untitled: !titled}
+	m := markdown{untitled: !titled, lastEnd: map[string]int{}}
 	m.lines = withoutDefinitions(m.frontMatter(ctx, lines))
 	m.width, m.coded = wrapWidth(proseOf(m.lines), nil), codeLines(m.lines)
 	for i, line := range m.lines {
 		if strings.HasSuffix(strings.TrimSpace(line), "%%") {
-			m.lastEnd = i
+			m.lastEnd["%%"] = i
+		}
+		for _, end := range []string{"</script>", "</style>"} {
+			if strings.Contains(line, end) {
+				m.lastEnd[end] = i
+			}
 		}
 	}
 	for i := 0; i < len(m.lines) && ctx.Err() == nil; {
@@ -275,15 +280,15 @@ type markdown struct {
 	coded   []bool // see codeLines
 	doc     Document
 	para    []string
-	item    bool     // para is a list item
-	fence   string   // the marker that closes a code block, "" outside
-	quoted  bool     // the block of code is within a quotation
-	code    []string // the lines of the block so far
-	comment string   // the mark that ends the comment, "" outside
-	lastEnd int      // the last line that may end a comment between %%
-	callout string   // what the next paragraph is: "Note: "
-	width   int      // at which a program wrapped the text; 0 if none did
-	front   []Block  // the front matter without the title
+	item    bool           // para is a list item
+	fence   string         // the marker that closes a code block, "" outside
+	quoted  bool           // the block of code is within a quotation
+	code    []string       // the lines of the block so far
+	comment string         // the mark that ends the comment, "" outside
+	lastEnd map[string]int // the last line that may end what is hidden, by the mark that ends it
+	callout string         // what the next paragraph is: "Note: "
+	width   int            // at which a program wrapped the text; 0 if none did
+	front   []Block        // the front matter without the title
 
 	untitled bool // a heading at the start is not the title
 }
@@ -406,14 +411,44 @@ func (m *markdown) goesOn(line string) bool {
 	return unicode.IsLower(r) && !strings.ContainsAny(last[len(last)-1:], ".!?:") && (open || utf8.RuneCountInString(last) >= minWidth)
 }
 
-// beginComment returns line i, without the %% that begins a comment of several lines.
+// hiddenElement matches the beginning of a script or a style sheet.
+var hiddenElement = lazyregexp.New(`^<(script|style)\b`)
+
+// beginComment returns line i, without the %% that begins a comment of several lines. A script or a style sheet is hidden as a
+// comment is.
 func (m *markdown) beginComment(i int) string {
-	rest, marked := strings.CutPrefix(strings.TrimSpace(m.lines[i]), "%%")
-	if !marked || m.fence != "" || m.comment != "" || i >= m.lastEnd || strings.Contains(rest, "%%") {
+	line := strings.TrimSpace(m.lines[i])
+	rest, marked := strings.CutPrefix(line, "%%")
+	if m.fence != "" || m.comment != "" {
+		return m.lines[i]
+	}
+	if e := hiddenElement.FindStringSubmatch(line); e != nil {
+		if last, ends := m.lastEnd["</"+e[1]+">"]; ends && i <= last {
+			m.comment = "</" + e[1] + ">"
+			return line
+		}
+	}
+	if !marked || i >= m.lastEnd["%%"] || strings.Contains(rest, "%%") {
 		return m.lines[i]
 	}
 	m.comment = "%%"
 	return rest
+}
+
+// commentOrCode matches code, in which nothing is a comment, and the mark that begins a comment.
+var commentOrCode = lazyregexp.New("`[^`]+`|<!--")
+
+// cutComment returns what stands before and after the mark that begins the first comment.
+func cutComment(s string) (before, after string, ok bool) {
+	from := 0
+	for strings.Contains(s[from:], "<!--") {
+		at := commentOrCode.FindStringIndex(s[from:])
+		if s[from+at[0]] == '<' {
+			return s[:from+at[0]], s[from+at[1]:], true
+		}
+		from += at[1]
+	}
+	return s, "", false
 }
 
 // uncomment drops comments, which may go on in further lines.
@@ -427,7 +462,7 @@ func (m *markdown) uncomment(s string) string {
 			}
 			s, m.comment = after, ""
 		}
-		before, after, ok := strings.Cut(s, "<!--")
+		before, after, ok := cutComment(s)
 		b.WriteString(before)
 		if !ok {
 			return strings.TrimSpace(b.String())

@@ -234,3 +234,17 @@ func TestSiteNotes(t *testing.T) {
 		}
 	}
 }
+
+// Scripts, style sheets and comments are hidden, but not where they are shown as code.
+func TestMarkdownHidden(t *testing.T) {
+	for text, want := range map[string]string{
+		"<script>\nlet a = 1;\n\n# b\n</script>\n\n# Mill\n\nText.\n<style>p { color: red }</style>\nEnd.\n": "title Mill\np Text.\np End.",
+		"Put `<!--more-->` or `<!-- x` below. <!-- gone -->\n":                                               "title A\np Put <!--more--> or <!-- x below.",
+		"Write a `<script>` tag.\n\n<script src=\"x\">\n\nText.\n":                                           "title A\np Write a <script> tag.\np Text.",
+	} {
+		doc, err := Parse(t.Context(), "a.md", []byte(text))
+		if got := show(doc); got != want || err != nil {
+			t.Errorf("%q:\n%s (%v)\nwant\n%s", text, got, err, want)
+		}
+	}
+}

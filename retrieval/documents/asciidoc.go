@@ -303,6 +303,7 @@ func (a *asciiDoc) endTable() {
 var (
 	adocName  = lazyregexp.New(`\{[\w-]{1,40}\}`)
 	adocLink  = lazyregexp.New(`(?:(?:link|xref|mailto|image|icon|kbd|btn|menu):([^\s\[\]]*)|(https?://[^\s\[\]]+))\[([^\]]*)\]`)
+	adocNamed = lazyregexp.New(`\{[\w-]{1,40}\}[^\s\[\]]*\[([^\]]+)\]`) // whose address another file gives
 	adocXref  = lazyregexp.New(`<<([^<>,]{1,200})(?:,\s*([^<>]{1,200}))?>>`)
 	adocNotes = lazyregexp.New(`footnote:[\w-]*\[([^\]]*)\]`)
 	adocID    = lazyregexp.New(`\[\[[\w-]+(?:,[^\]]*)?\]\]|\(\(\(?|\)\)\)?`)
@@ -322,14 +323,16 @@ func (a *asciiDoc) inline(line string) string {
 		line = adocID.ReplaceAllString(line, "")
 		line = adocNotes.ReplaceAllString(line, " ($1)")
 		line = adocRole.ReplaceAllString(line, "$1")
-		line = adocLink.ReplaceAllStringFunc(line, func(link string) string {
-			m := adocLink.FindStringSubmatch(link)
-			text, _, _ := strings.Cut(m[3], ",")
-			if text = strings.Trim(text, `"^`); text != "" {
-				return text
-			}
-			return m[1] + m[2]
-		})
+		for _, links := range []*lazyregexp.Regexp{adocLink, adocNamed} {
+			line = links.ReplaceAllStringFunc(line, func(link string) string {
+				m := links.FindStringSubmatch(link)
+				text, _, _ := strings.Cut(m[len(m)-1], ",")
+				if text = strings.Trim(text, `"^`); text != "" {
+					return text
+				}
+				return strings.Join(m[1:len(m)-1], "")
+			})
+		}
 	}
 	return adocXref.ReplaceAllStringFunc(line, func(ref string) string {
 		m := adocXref.FindStringSubmatch(ref)

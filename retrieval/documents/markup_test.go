@@ -152,6 +152,7 @@ func TestMoreMarkup(t *testing.T) {
 		{"a.tex", "\\begin{tabular}{lcc}\n & \\multicolumn{2}{c}{Fee} \\\\ \\cmidrule(lr){2-3}\nGuest & Weekday & Sunday \\\\\nChild & 4 & 5 \\\\\n\\multicolumn{2}{l}{Group} & 30\n\\end{tabular}", "title A\nh Guest | Fee Weekday | Fee Sunday\nr Child | 4 | 5\nr Group | | 30"},
 		{"a.adoc", adocSample, adocShown},
 		{"a.adoc", "== One\na\n\n|===\n|a |b |c\n|1 |2 |3\n|===\n", "title One\np a\nr a | b | c\nr 1 | 2 | 3"},
+		{"a.adoc", "You need {url-ruby}[Ruby^], see {url-api}/mill/{version}[the *API*,window=_blank] of {url-mill}, or a{1}.\n", "title A\np You need Ruby, see the API of {url-mill}, or a{1}."},
 		{"a.mhtml", webArchive, "title The müll\n# Wheel\np It costs 8 €."},
 		{"a.mht", strings.ReplaceAll(webArchive, "\n", "\r\n"), "title The müll\n# Wheel\np It costs 8 €."},
 		{"a.mht", "Content-Type: text/html; charset=iso-8859-1\n\n<title>Mill</title><p>Gr\xfc\xdfe.", "title Mill\np Grüße."},

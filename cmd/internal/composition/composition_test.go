@@ -1,4 +1,5 @@
-package main
+// Package composition tests docker-compose.yml, the Dockerfile that it builds, and the files beside them. It has no other code.
+package composition
 
 import (
 	"bytes"
@@ -20,7 +21,7 @@ import (
 )
 
 // repository is the folder of the module.
-var repository = filepath.Join("..", "..")
+var repository = filepath.Join("..", "..", "..")
 
 // composition has the fields of docker-compose.yml that this project uses. Decoding refuses others.
 type composition struct {

@@ -1,7 +1,9 @@
 package search
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/blevesearch/bleve/v2"
@@ -118,20 +120,42 @@ var searchedFields = []struct {
 	boost float64
 }{{fieldTitle, titleCount}, {fieldText, 1}}
 
-// find returns up to n passages that match a query, in bleve's order.
+// find returns up to n passages that match a query, best first, and equal ones in the order of their IDs. Which of them it finds
+// does not depend on the order in which files were added: of the worst, it returns all that are equal, or none.
 func find(ctx context.Context, b bleve.Index, q query.Query, n int) ([]passages.Passage, error) {
+	hits, err := hitsOf(ctx, b, q, n+1, "-_score")
+	if err == nil && len(hits) > n {
+		better := slices.IndexFunc(hits, func(h *search.DocumentMatch) bool { return h.Score == hits[n].Score })
+		if hits = hits[:better]; better < n/leastBetter {
+			hits, err = hitsOf(ctx, b, q, n, "-_score", "_id") // to look up the IDs of all matches takes most of the time
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(hits, func(a, b *search.DocumentMatch) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
+	})
+	found := make([]passages.Passage, 0, len(hits))
+	for _, h := range hits {
+		found = append(found, passageOf(h))
+	}
+	return found, nil
+}
+
+// leastBetter is which part of the passages that it was asked for a search returns at least, where there are as many.
+const leastBetter = 4
+
+// hitsOf returns up to n matches of a query in an order, with what passageOf needs.
+func hitsOf(ctx context.Context, b bleve.Index, q query.Query, n int, order ...string) (search.DocumentMatchCollection, error) {
 	request := bleve.NewSearchRequestOptions(q, n, 0, false)
 	request.Fields = []string{fieldTitle, fieldText, fieldSource}
-	request.SortBy([]string{"-_score", "_id"}) // ties have the same order everywhere
+	request.SortBy(order)
 	result, err := b.SearchInContext(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	found := make([]passages.Passage, 0, len(result.Hits))
-	for _, h := range result.Hits {
-		found = append(found, passageOf(h))
-	}
-	return found, nil
+	return result.Hits, nil
 }
 
 func passageOf(h *search.DocumentMatch) passages.Passage {

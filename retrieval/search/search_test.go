@@ -138,3 +138,37 @@ func TestRank(t *testing.T) {
 		}
 	}
 }
+
+// Which of many equal passages are found does not depend on the order in which files were added.
+func TestTies(t *testing.T) {
+	const n = candidatesPerResult * leastResults // in each of two folders
+	files := fstest.MapFS{}
+	for i := range 2 * n {
+		files[fmt.Sprintf("%d/%03d.txt", i/n, i)] = &fstest.MapFile{Data: fmt.Appendf(nil, "The walnut of house %d is old.", i)}
+	}
+	found := func(folders ...string) (texts []string) {
+		x, err := Memory(Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer x.Close()
+		for _, folder := range folders {
+			if _, err := x.AddFS(t.Context(), files, folder); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, question := range []string{"walnut", "Is the walnut of house 7 old?"} {
+			ps, err := x.Search(t.Context(), passages.Query{Text: question}, 3)
+			if err != nil || len(ps) != 3 {
+				t.Fatalf("%d passages, %v", len(ps), err)
+			}
+			for _, p := range ps {
+				texts = append(texts, p.Text)
+			}
+		}
+		return texts
+	}
+	if a, b := found("0", "1"), found("1", "0"); !slices.Equal(a, b) || !strings.Contains(a[3], "house 7 ") {
+		t.Errorf("%q, added in another order %q", a, b)
+	}
+}

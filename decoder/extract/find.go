@@ -35,10 +35,6 @@ var finders = []finder{
 	foundOrOpen(passage.defaultValue),
 	// "What are the ingredients?": the list below "Ingredients:"
 	found(passage.listBelowHeading),
-	// "Which option prints hidden files?": "--all: prints hidden files"
-	found(passage.optionThatDoes),
-	// "What is the code for the shed padlock?": "7731" in "shed padlock 7731"
-	found(passage.codeThatOpens),
 	// "What does E11 mean?": "the filter is full" in "E11: the filter is full"
 	found(passage.meaningOfCode),
 	// "How much is the ferry on Sunday?": the cell in the row of Sunday and the column of prices

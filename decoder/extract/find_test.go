@@ -21,8 +21,6 @@ func TestFinders(t *testing.T) {
 		{"Notes", "--all: prints hidden files", "What does --all do?", "prints hidden files"},
 		{"Notes", "--depth N: levels to print (default 5)", "What is the default of --depth?", "5"},
 		{"Soup", "Ingredients:\n- oil\n- salt", "What are the ingredients?", "- oil\n- salt"},
-		{"Notes", "--all: prints hidden files", "Which option prints hidden files?", "--all: prints hidden files"},
-		{"Notes", "shed padlock 7731", "What is the code for the shed padlock?", "7731"},
 		{"Notes", "E11: the filter is full", "What does E11 mean?", "the filter is full"},
 		{"Ferry", "Day" + cell + "Price\nSaturday" + cell + "8 €\nSunday" + cell + "9 €", "How much is the ferry on Sunday?", "9 €"},
 		{"Notes", "Ada Lovelace (1815–1852) wrote it.", "When was Ada Lovelace born?", "1815"},

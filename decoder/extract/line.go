@@ -17,8 +17,6 @@ var listItem = lazyregexp.New(`^[ \t]*(?:[-*•‣–+]|\[[ xX]\]|\d{1,3}[.)])[ 
 var (
 	// itemMark matches the number before an item: "3. ".
 	itemMark = lazyregexp.New(itemNumber)
-	// aStep matches a line that begins with a number: "1. Close the tap."
-	aStep = lazyregexp.New(`(?m)` + itemNumber)
 )
 
 // itemNumber matches the number before an item.
@@ -62,14 +60,6 @@ func (p passage) isSpeech(at int) bool { return speaker.MatchString(p.text[p.lin
 
 // speaker matches the name before what is said: "Ann: ", "[9:02] Ann Holm: ", "@ann (9:02): ".
 var speaker = lazyregexp.New(`^(?:\[[^\]\n]{4,25}\] ?|[\d./-]{6,10},? [\d:]{4,8}(?: ?[apAP]\.?[mM]\.?)? - |\(?\d{1,2}[:.]\d{2}\)? )?(\p{Lu}[\pL'’.-]{0,20}(?: \p{Lu}[\pL'’.-]{0,20})?|@[\pL\d_.-]{2,30})(?: \(\d{1,2}[:.]\d{2}\))?: `)
-
-// speakerOf returns the name of the speaker of the line around an offset, in lower case, or nothing.
-func (p passage) speakerOf(at int) string {
-	if m := speaker.FindStringSubmatch(p.text[p.lineStart(at):]); m != nil {
-		return strings.ToLower(m[1])
-	}
-	return ""
-}
 
 // isCode reports whether the line that holds an offset is code.
 func (p passage) isCode(at int) bool {

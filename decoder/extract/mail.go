@@ -43,13 +43,6 @@ var (
 	mailField = lazyregexp.New(`^(?:` + mailFields + `): `)
 )
 
-// fromAddress matches the line of a mail with an address, "To: ada@mill.example", which lists with a subject and a date
-// do not have.
-var fromAddress = lazyregexp.New(`(?m)^(?:` + mailPersons + `) ?: .*@`)
-
-// mailHead matches a line above a mail that names somebody: "From: Ada".
-var mailHead = lazyregexp.New(`^(?:` + mailPersons + `): `)
-
 // isMarked reports whether the line around an offset has the mark of what a mail quotes.
 func (p passage) isMarked(at int) bool { return strings.HasPrefix(p.text[p.lineStart(at):], "> ") }
 

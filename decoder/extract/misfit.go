@@ -2,7 +2,6 @@ package extract
 
 import (
 	"strings"
-	"unicode"
 
 	"tandem/internal/words"
 	"tandem/model/span"
@@ -32,10 +31,6 @@ const (
 var misfits = []misfit{
 	// The kind: what is asked for is something else.
 
-	// "When was the mill built?": not "monks" in "The mill was built by monks."
-	{name: "no time", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
-		return w.time && !c.dated && !c.has(aTime, c.said)
-	}},
 	// "How loud is the pump?": not "wheels" in "The pump has wheels."
 	{name: "no number", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return w.number && !(c.dated && !c.titled) && !c.has(aNumber, c.said)
@@ -65,18 +60,6 @@ var misfits = []misfit{
 	{name: "no amount", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return w.money && !w.mayNameAmount(c.head+"\n"+c.withColumnNames(c.begin, c.end))
 	}},
-	// "Which room is Ngozi Lind in?": not "2 February 2026" in "For Ngozi Lind, Room 14, from 2 February 2026"
-	{name: "a date", valuesOnly: true, cost: wrongKind, applies: func(w wants, c candidate) bool {
-		return w.noDate && onlyDate.MatchString(c.value)
-	}},
-	// "Where is the meeting?": not "19:00" in "Meeting: 3 May, 19:00, laundry."
-	{name: "no place", valuesOnly: true, cost: wrongKind, applies: func(w wants, c candidate) bool {
-		return w.noPlace(c.value)
-	}},
-	// "Who got the prize?": not "14" in "The prize went to number 14."
-	{name: "nobody", valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
-		return w.person && (!strings.ContainsFunc(c.value, unicode.IsLetter) || aDeed.MatchString(c.value+c.after))
-	}},
 	// "How heavy is the sack?": not "3 weeks" in "The sack weighs 9 kg and lasts 3 weeks."
 	{name: "another measure", valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return w.hasWrongMeasure(c.value)
@@ -104,10 +87,6 @@ var misfits = []misfit{
 	{name: "no reason", perSentence: true, cost: echoed, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return w.form == formReason && !c.says(aReason) && words.HasAll(words.Content(c.said), w.words)
 	}},
-	// "How do I clean the pump?": not "Clean the pump" in "Clean the pump every week. / 1. Close the tap. / 2. Open the lid."
-	{name: "not a step", cost: wrongPart, applies: func(w wants, c candidate) bool {
-		return w.form == formSteps && !itemMark.MatchString(c.text[c.lineStart(c.from):]) && len(aStep.FindAllStringIndex(c.text, 2)) == 2
-	}},
 	// "Which pass includes lockers?": not "Lockers" in the first row of a table, "Pass | Price | Lockers"
 	{name: "names of columns", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return c.namesColumns(c.begin)
@@ -122,10 +101,6 @@ var misfits = []misfit{
 
 	// "What is the price of a morning?": not "£30" in "A full day is £58, a morning (until 12.45) £33 and an afternoon £30."
 	{name: "another's value", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool { return c.isOtherEnumerated(w.words) }},
-	// "What does a van cost per kilometre?": not "4 €" in "A van costs 4 € an hour and 0.30 € per km."
-	{name: "per something else", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
-		return w.per != nil && perSomethingElse(c.value+c.after, w.per)
-	}},
 	// "What does E3 mean?": not "the tap is closed" in "E1: the tap is closed."
 	{name: "another code", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return w.otherLetterCode(c.head, c.said)
@@ -138,18 +113,9 @@ var misfits = []misfit{
 	{name: "another's amount", perSentence: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
 		return len(w.counted) > 0 && c.countsSomethingElse(w.counted)
 	}},
-	// "What wetness in summer?": not "68 %" in "The dough has 68 % rather than my summer 75 %."
-	{name: "the other of two", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
-		here, there := c.besideOther(w)
-		return !w.past && here == 0 && there > 0
-	}},
 	// "When did the first mill close?": not "1971" in "The last mill closed in 1971."
 	{name: "another in turn", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return len(w.ordinals) > 0 && w.otherOrdinal(c.head+"\n"+c.said)
-	}},
-	// "What port does Zigor use?": not "1883" in "- Moscar, port 1883 / - Zigor, on a stick"
-	{name: "another item", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
-		return c.ofOtherItem(w)
 	}},
 	// "When does db-new go?": not "28 Feb" in "The box db-old goes on 28 Feb."
 	{name: "another identifier", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
@@ -159,75 +125,23 @@ var misfits = []misfit{
 	{name: "another option", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return w.otherOption(c)
 	}},
-	// "How much faster is 2.1.0?": not "9 %" in "2.1.0 (May) / Faster by 5 %. / 2.0.0 (April) / Faster by 9 %."
-	{name: "another release", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
-		return w.ofOtherRelease(c)
-	}},
-	// "What does Nadia bring?": not "the grill" in "9:00 Piet: I bring the grill. / 9:05 Nadia: Good."
-	{name: "said by another", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
-		return w.saidByAnother(c)
-	}},
 	// "Who is deputy manager at the mill?": not "Ada Lund" in "Manager: Ada Lund"
 	{name: "another role", perSentence: true, valuesOnly: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return len(w.role) > 0 && !words.HasAll(words.Content(c.text[:c.body]+" "+c.head+" "+c.said), w.role)
 	}},
-	// "What is the number of Herr Dorn?": not "0421 337 018" in "Hausmeister ist Herr Yilmaz, Tel. 0421 337 018."
-	{name: "another's", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
-		return w.ofAnotherOwner(c.head, c.said)
-	}},
 	// "When was Mina vaccinated?": not "2024" in "Emil was vaccinated in 2024. Mina and Emil swim."
 	{name: "another name's", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool { return w.ofAnotherName(c) }},
-	// "Who mended the stove?": not "Ada Lund" in "From: Ada Lund <ada@mill.example>"
-	{name: "who wrote", perSentence: true, valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
-		return w.person && c.says(mailHead) && !asksWriter.MatchString(w.question)
-	}},
-	// "Where is the concert?": not "From: Ada Lund <ada@mill.example>"
-	{name: "who wrote, not where", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
-		return w.place && c.says(mailHead) && !asksWriter.MatchString(w.question)
-	}},
-	// "Who has the keys?": not "Ada Lund" in "Ada Lund did not want the keys again, so Per Holm has them."
-	{name: "denied", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
-		return w.person && (denies.MatchString(c.after) || iDeny.MatchString(c.value)) && !asksDenied.MatchString(w.question)
-	}},
 	// "Who can't come?": not "Ada" in "Ada comes at 9:00."
 	{name: "not denied", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return w.denied && w.affirms(c.said) && !saysNot.MatchString(c.head+"\n"+c.said)
-	}},
-	// "Can children take it?": not "children" in "Keep out of the reach of children."
-	{name: "out of reach", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
-		return w.child && c.says(outOfReach)
 	}},
 	// "When does the boat to Vaasa sail?": not "9:00" in "Boat 7: Vaasa – Umeå, 9:00"
 	{name: "the way back", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return w.otherWay(c.said) || w.toElsewhere(c.head, c.said)
 	}},
-	// "When is the weir turned off?": not "April" in "The weir is turned on in April."
-	{name: "the opposite", perSentence: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
-		return w.saysOpposite(c.head + "\n" + c.withColumnNames(c.begin, c.end))
-	}},
-	// "Since when is Ann in Ulm?": not "May" in "Until May, Ann is in Ulm."
-	{name: "the other end", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
-		return w.otherEnd(c.said[:max(0, c.from-c.begin)], c.value)
-	}},
-	// "What did the service cost in 2024?": not "212" in "2023-04-12: service, 212"
-	{name: "another year", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
-		return len(w.years) > 0 && w.otherYear(c.head+"\n"+c.title(), c.said)
-	}},
 	// "Who came on 3 May?": not "Ada" in "5 May / Ada came."
 	{name: "another date", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return len(w.dates) > 0 && w.otherDate(c)
-	}},
-	// "When does it open on Sunday?": not "10:00" in "Sat 10:00–14:00, closed on Mondays"
-	{name: "another day", perSentence: true, valuesOnly: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
-		return w.days != [7]bool{} && w.otherDay(c.head+"\n"+c.withColumnNames(c.begin, c.end))
-	}},
-	// "Are dogs allowed on Tuesdays?": not "Fridays" in "Dogs? / Yes, on Fridays."
-	{name: "yes, but another day", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
-		return w.form == formSentence && saysYes.MatchString(c.said) && w.yesOfOtherDay(c.said)
-	}},
-	// "When does the mill close?": not "Mondays" in "The mill closes at 5. It is closed on Mondays."
-	{name: "closed then, not closing", valuesOnly: true, cost: otherEntry, applies: func(w wants, c candidate) bool {
-		return asksClosing.MatchString(w.question) && isClosed.MatchString(c.said[:max(0, c.from-c.begin)])
 	}},
 	// "When did the mill move to the hill?": not "12 May" in "30 April / The mill has moved to the hill. / 12 May / The
 	// dog is ill."
@@ -240,22 +154,6 @@ var misfits = []misfit{
 	// "What does a lesson cost?": not "28 €" in "A lesson was 28 €; since May it is 31 €."
 	{name: "of before", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
 		return !w.past && c.isFormer()
-	}},
-	// "What was the code before?": not "4471" in "The code is 4471. It was 9013 until May."
-	{name: "of after", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
-		if !w.former {
-			return false
-		}
-		_, ok := c.sinceThen(c.begin, c.from, c.end)
-		return ok
-	}},
-	// "When is the trip?": not "13 May" in "The trip was planned for 13 May. It has been moved to 20 May."
-	{name: "only planned", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
-		if w.past || !c.says(wasPlan) {
-			return false
-		}
-		next, changed := c.onlyPlanned(c.begin, c.from, c.end)
-		return changed && next > c.end
 	}},
 	// "When is the walk?": not "3 May" in "Your walk with Ada on 3 May is cancelled."
 	{name: "cancelled", perSentence: true, valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
@@ -275,10 +173,6 @@ var misfits = []misfit{
 	// "Should I buy a lamp?": not "~~Buy a lamp~~" in "- ~~Buy a lamp~~"
 	{name: "all struck out", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return !w.past && strings.Contains(c.said, strike) && !strings.ContainsFunc(struckOut.ReplaceAllString(c.said[len(lineMark.FindString(c.said)):], ""), isWordRune)
-	}},
-	// "When is the trip?": not "29 Apr 2025" in "From: ada@mill.example / Date: Tue, 29 Apr 2025 08:12 / The trip is soon."
-	{name: "when sent", perSentence: true, valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
-		return w.time && !w.past && !asksMailHead.MatchString(w.question) && c.inMailHead(c.from) && fromAddress.MatchString(c.text)
 	}},
 }
 

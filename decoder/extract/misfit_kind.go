@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"tandem/internal/lazyregexp"
-	"tandem/internal/words"
 )
 
 // shapes are what must stand in a sentence, or in the heading above it, that answers a question of some words: there is
@@ -112,31 +111,6 @@ var notMoney = lazyregexp.New(`(?i)\b(?:1[5-9]|20)\d\d-\d\d-\d\d\b|\b\d{1,2}[./]
 // aCount matches a number of things: "3 nights", "2 km".
 var aCount = lazyregexp.New(`(?i)\d+(?:[.,]\d+)* ?(?:` + otherUnits + `)(?:[^\pL]|$)`)
 
-// perThat matches an amount and for what, each, it is: "4 € an hour".
-var perThat = lazyregexp.New(`(?i)^\W*[\d.,]+ ?(?:` + money + `)? ?(?:per|an?|/) ?(\pL+)|^\W*(?:` + money + `) ?[\d.,]+ ?(?:per|an?|/) ?(\pL+)`)
-
-// perSomethingElse reports whether an amount is for something other than asked: "4 € an hour" for what a kilometre costs.
-func perSomethingElse(amount string, per []string) bool {
-	m := perThat.FindStringSubmatch(amount)
-	if m == nil {
-		return false
-	}
-	said := words.Content(strings.Join(m[1:], ""))
-	return len(said) > 0 && len(per) > 0 && !abbreviates(per[0], said[0]) && !abbreviates(said[0], per[0])
-}
-
-// abbreviates reports whether a word begins like another and has the letters of it in their order, but for some: "km"
-// for "kilometre".
-func abbreviates(short, word string) bool {
-	at := 0
-	for i := 0; i < len(word) && at < len(short); i++ {
-		if word[i] == short[at] {
-			at++
-		}
-	}
-	return at == len(short) && word[:1] == short[:1]
-}
-
 // noPlace reports whether a question asks where and a value is only times and amounts.
 func (w wants) noPlace(value string) bool {
 	return w.place && value != "" && !slices.ContainsFunc(strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ';' }), func(part string) bool {
@@ -160,19 +134,3 @@ var asksCall = lazyregexp.New(`(?i)\b(?:call|ring|phone|telephone|dial|reach\pL*
 
 // callNumber matches what may be a number to call: "0555 016 218".
 var callNumber = lazyregexp.New(`^[^\pL\d]*\+?(?:\d[ ()/.-]{0,3}){6,}(?:\D.*)?$`)
-
-var (
-	// outOfReach matches what all leaflets say: "out of reach of children". It does not answer whether a child may have
-	// the medicine.
-	outOfReach = lazyregexp.New(`(?i)\bout of (?:the )?(?:sight|reach|sight and reach|reach and sight) of (?:\pL+ )?children\b`)
-	// asksYesOrNo matches a question that may be about what is allowed: "can", "how much".
-	asksYesOrNo = lazyregexp.New(`(?i)` + questionStart + `(?:can|may|is|are|does|do|should|must|could|how (?:much|many))\b`)
-	// aChild matches a word for a child: "toddler".
-	aChild = lazyregexp.New(`(?i)\b(?:child|children|kids?|bab(?:y|ies)|toddlers?|infants?|daughter|son)\b`)
-	// asksKeeping matches a question about keeping something: "where is it stored". What all leaflets say may answer
-	// that.
-	asksKeeping = lazyregexp.New(`(?i)\b(?:keep|kept|stor\pL+|reach|sight|put)\b`)
-)
-
-// aDeed matches what a line of a changelog or a list of tasks begins with, "Fixed a leak": it names nobody.
-var aDeed = lazyregexp.New(`^\p{Lu}\pL+(?:ed|ing) (?:an?|some|several)\b`)

@@ -135,95 +135,6 @@ func capitalOf(text, word string) string {
 	return ""
 }
 
-// saidByAnother reports whether a sentence is what somebody says of himself, where the question is about another of
-// those who speak in the passage: "I bring the grill" does not answer "what does Nadia bring?" if Piet says it. It may
-// answer what she has said just before.
-func (w wants) saidByAnother(c candidate) bool {
-	by := c.speakerOf(c.begin)
-	if by == "" || !firstPerson.MatchString(strings.TrimPrefix(c.said, speaker.FindString(c.said))) {
-		return false
-	}
-	asked := c.speakersAmong(letterWords(w.question))
-	if len(asked) == 0 || hasAnyWord(by, asked) || hasAnyWord(c.said, asked) || ofHearer.MatchString(c.said) {
-		return false
-	}
-	before := c.lineStart(max(0, c.lineStart(c.begin)-1))
-	line := c.text[before:c.lineStart(c.begin)]
-	replies := hasAnyWord(c.speakerOf(before), asked) && words.Shared(words.Without(w.words, asked), words.Content(line)) > 0
-	return !replies
-}
-
-// speakersAmong returns the words of the names of those speakers in the passage whom the given words name.
-func (p passage) speakersAmong(words []string) (out []string) {
-	for begin := range p.lines() {
-		if by := p.speakerOf(begin); by != "" && hasAnyWord(by, words) {
-			out = append(out, letterWords(by)...)
-		}
-	}
-	return out
-}
-
-// firstPerson matches what people say of themselves: "my", "I'll".
-var firstPerson = lazyregexp.New(`(?i)` + apart(`I|I['’](?:m|ll|ve|d)|me|my|mine|myself|ich|mir|mich|mein\pL*|je|j['’]ai|moi|mon|yo|mi`))
-
-// ofHearer matches what may stand for the one who listens, or for what she has named: "you", "it".
-var ofHearer = lazyregexp.New(`(?i)` + apart(`it|them|you|your|yours|that one|dich|dir|dein\pL*|es|te|tu|lo|la|le`))
-
-// owner matches whose something is: "Rosa's", "Mum's".
-var owner = lazyregexp.New(`(?:^|[^\pL])(\p{Lu}[\pL-]+|mum|mom|dad|mother|father|grandma|grandpa|granny)['’]s\b`)
-
-// owners returns whose things a text speaks of, in lower case.
-func owners(text string) (out []string) {
-	for _, m := range owner.FindAllStringSubmatch(text, -1) {
-		if name := strings.ToLower(m[1]); !noOwners[name] {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
-// noOwners has the words that own nothing before "'s": "it's".
-var noOwners = words.Set("it that this what who where when how there here he she let today tomorrow yesterday")
-
-// titledName matches a name after a title: "Herr Dorn", "Frau Dr. med. Anna Roth".
-var titledName = lazyregexp.New(`(?:^|[^\pL])(?:Mr|Mrs|Ms|Miss|Dr|Prof|Herrn?|Frau|Mme|Monsieur|Madame|Señora?|Sra?)\.? (?:(?:Dr|Prof|med)\.? )*(\p{Lu}[\pL-]+(?: \p{Lu}[\pL-]+)*)`)
-
-// aPronoun matches what may stand for somebody whom an earlier sentence names: "he", "her".
-var aPronoun = lazyregexp.New(`(?i)` + apart(`he|him|his|she|her|hers|er|ihm|ihn|sein\pL*|sie|ihr\pL*|il|elle|lui|son|sa|él|ella|su`))
-
-// titledWords returns the words of the names after titles in a text.
-func titledWords(text string) (out []string) {
-	for _, m := range titledName.FindAllStringSubmatch(text, -1) {
-		out = append(out, words.Content(m[1])...)
-	}
-	return out
-}
-
-// ofAnotherOwner reports whether a sentence is about somebody's thing and the question about another's, whom neither
-// the sentence nor the heading above it names. So it is if the sentence names somebody with a title and the question
-// others.
-func (w wants) ofAnotherOwner(above, sentence string) bool {
-	of := owners(sentence)
-	said := words.Content(above + " " + sentence)
-	if len(of) > 0 && slices.ContainsFunc(owners(w.question), func(name string) bool {
-		return !slices.Contains(of, name) && words.Shared(words.Content(name), said) == 0
-	}) {
-		return true
-	}
-	asked := titledWords(w.question)
-	return !w.person && len(asked) > 0 && len(titledWords(sentence)) > 0 && words.Shared(asked, said) == 0 && !aPronoun.MatchString(sentence)
-}
-
-// asksWriter matches a question for what such a line says: "who wrote it?".
-var asksWriter = lazyregexp.New(`(?i)\b(?:wrote|writ(?:es?|ten|ing)|sen[dt]s?|sender|from|to|e?-?mails?(?:ed)?|letters?|message|author|contact|recipient|addressed|gets?|got|receive[ds]?)\b`)
-
-// denies matches what says, after a name, that somebody is not or no longer the one: " did not want to", " stepped
-// down".
-var denies = lazyregexp.New(`(?i)^,? (?:(?:did|does|do|has|have|had|is|was|are|were|will|would|could|can) not\b|(?:did|does|do|has|have|had|is|was|are|were|would|could|ca)n['’]t\b|won['’]t\b|no longer\b|never\b|(?:is |has |was )?(?:step(?:s|ped|ping) down|resign(?:s|ed|ing)|retir(?:es|ed|ing)|withdr(?:aws|ew)))`)
-
-// iDeny matches what speakers say who are not the one that is asked for: "I cannot find it".
-var iDeny = lazyregexp.New(`(?i)^I (?:cannot|(?:do|did|have|had|could|would|will|can|am|was) not|(?:do|did|have|had|could|would|ca|was)n['’]t|won['’]t|never)\b`)
-
 // asksWhoNot matches a question about who is not or does not: "who can't come?".
 var asksWhoNot = lazyregexp.New(`(?i)` + questionStart + `who (?:(?:is|are|was|were|has|have|had|do|does|did|will|would|could|can) not\b|(?:is|are|was|were|has|have|had|do|does|did|would|could|ca)n['’]?t\b|won['’]?t\b|cannot\b|can['’]?t\b)`)
 
@@ -241,6 +152,3 @@ func (w wants) affirms(said string) bool {
 
 // notDoing matches the words of such a question that say not, or little: "can't", "get".
 var notDoing = lazyregexp.New(`(?i)\b(?:\pL+n['’]t|can(?:not|['’]?t)?|get|got|any ?more|yet)\b`)
-
-// asksDenied matches a question for such a one: "who no longer comes?".
-var asksDenied = lazyregexp.New(`(?i)\bnot\b|n['’]t\b|\bno longer\b|\bnever\b|step|resign|retir|withdr`)

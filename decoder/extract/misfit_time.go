@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"tandem/internal/lazyregexp"
+	"tandem/internal/words"
 )
 
 // isFormer reports whether a value is a former one: its clause says "was", and a later one has another value with "now".
@@ -70,46 +71,6 @@ func (c candidate) outdates(question string) bool {
 	return (len(c.formerValues) > 0 || c.says(instead)) && replacesAny(c.formerValues, c.said, c.value, question)
 }
 
-// asksClosing matches a question about when something closes: "when does it close?".
-var asksClosing = lazyregexp.New(`(?i)` + questionStart + `(?:when|at what time|what time) (?:do|does|did|will) .*\b(?:close|shut)\b`)
-
-// isClosed matches what says, before a time, that it is closed then: "closed on ".
-var isClosed = lazyregexp.New(`(?i)\b(?:(?:closed|shut)(?: on| for)?|geschlossen(?: am)?|zu am|fermée?s?(?: le)?|cerrad[oa]s?(?: los?| el)?) *$`)
-
-// yearsAsked returns the years in which a question asks what was so.
-func yearsAsked(question string) (years []string) {
-	for _, m := range inYear.FindAllStringSubmatch(question, -1) {
-		years = append(years, m[1])
-	}
-	return years
-}
-
-// inYear matches the year in which a question asks what was so: "in 2024".
-var inYear = lazyregexp.New(`(?i)\b(?:in|for|of|during) ((?:19|20)\d\d)\b`)
-
-// otherYear reports whether a sentence begins with a date, as an entry of a log does, and neither the sentence nor
-// anything above it has a year of the question. What was decided in one year may hold in others.
-func (w wants) otherYear(above, said string) bool {
-	in := func(text string) bool {
-		return slices.ContainsFunc(w.years, func(y string) bool { return strings.Contains(text, y) })
-	}
-	at := dateYear.FindStringIndex(said)
-	return at != nil && entryStart.MatchString(said[:at[0]]) && !severalYears.MatchString(said) && !in(said) && !in(season.ReplaceAllString(above, "$1$2 $1$3"))
-}
-
-var (
-	// entryStart matches what stands before the date with which an entry begins: "- ", "On ".
-	entryStart = lazyregexp.New(`(?i)^[\W\d]*(?:on |in )?$`)
-	// season matches two years in one: "2023/24".
-	season = lazyregexp.New(`\b(19|20)(\d\d)[-–/](\d\d)\b`)
-)
-
-// dateYear matches a date with its year: "2024-05-03", "3.5.2024", "May 2024".
-var dateYear = lazyregexp.New(`(?i)` + dateOfPrograms + `|\b\d{1,2}[./]\d{1,2}[./](?:19|20)\d\d\b|\b` + aMonth + `,? (?:\d{1,2},? )?(?:19|20)\d\d\b|\bin (?:19|20)\d\d\b`)
-
-// severalYears matches what is so in more than one year: "since", "every", "2019–2021".
-var severalYears = lazyregexp.New(`(?i)\b(?:since|from|until|till|through|to|by|before|after|between|every|each|years?|annual(?:ly)?|yearly|next|coming|following|season|still|ab|seit|bis|depuis|desde)\b|\d ?[–—/] ?(?:19|20)?\d\d\b|now\b`)
-
 // datesAsked returns the days on which a question asks what was so, "3 may".
 func datesAsked(question string) (dates []string) {
 	for _, m := range onDate.FindAllStringSubmatch(question, -1) {
@@ -149,3 +110,21 @@ var severalDays = lazyregexp.New(`(?i)\b(?:since|from|until|till|through|to|by|b
 
 // slashed matches a date in numbers, whose day may stand first or second: "3/5".
 var slashed = lazyregexp.New(`\b\d{1,2}[./]\d{1,2}\b`)
+
+// isDayOfOtherEntry reports whether an offset is in a heading that is a day, as in a diary, and more of the asked words stand
+// above it than below. The day is that of the text below, so it is not the one that is asked for.
+func (p passage) isDayOfOtherEntry(at int, asked []string) bool {
+	begin, end := p.lineStart(at), p.lineEnd(at)
+	if !p.isDay(begin, end) {
+		return false
+	}
+	from, to := begin, end
+	for from > p.body && !(from < begin && p.isDay(from, p.lineEnd(from))) {
+		from = p.lineStart(from - 1)
+	}
+	for to < len(p.text) && !p.isDay(to+1, p.lineEnd(to+1)) {
+		to = p.lineEnd(to + 1)
+	}
+	shared := func(text string) int { return words.Shared(asked, words.Content(text)) }
+	return shared(p.text[from:begin]) > shared(p.text[end:to])
+}

@@ -41,21 +41,19 @@ type wants struct {
 // wantedKind is the kind of value that answers. Several may hold: "how much is it per night?" asks for a number, a price
 // and an amount of money.
 type wantedKind struct {
-	time      bool     // a time: "when"
-	timeRange bool     // a time from beginning to end, if the passage has both: "when is the fair"
-	number    bool     // something with a number: "how many"
-	digits    bool     // a number that somebody or something has: "what is his phone number"
-	price     bool     // what something costs; the value itself must say so
-	money     bool     // an amount of money; the sentence must have one
-	cost      bool     // the question has a word for a cost, such as "fee"
-	per       []string // for what, each, the amount is: "per kilometre"; nil if the question does not say
-	passcode  bool     // a code: "what is the PIN"
-	person    bool     // somebody: "who"
-	place     bool     // where something is
-	noDate    bool     // anything but a date: "which room"
-	choice    bool     // one of the answers that the question names: "tea or coffee"
-	denied    bool     // who is not or does not: "who can't come"
-	child     bool     // whether a child may: "can children take it"
+	time      bool // a time: "when"
+	timeRange bool // a time from beginning to end, if the passage has both: "when is the fair"
+	number    bool // something with a number: "how many"
+	digits    bool // a number that somebody or something has: "what is his phone number"
+	price     bool // what something costs; the value itself must say so
+	money     bool // an amount of money; the sentence must have one
+	cost      bool // the question has a word for a cost, such as "fee"
+	passcode  bool // a code: "what is the PIN"
+	person    bool // somebody: "who"
+	place     bool // where something is
+	noDate    bool // anything but a date: "which room"
+	choice    bool // one of the answers that the question names: "tea or coffee"
+	denied    bool // who is not or does not: "who can't come"
 
 	compares      string               // the word that compares several things: "heavier", "cheapest"
 	shapes        []*lazyregexp.Regexp // what the sentence must have
@@ -67,9 +65,7 @@ type wantedTime struct {
 	past   bool     // before now, perhaps: "what did it cost"
 	former bool     // before something else took its place: "what was it called before May"
 	old    bool     // the same, but not before something that the question names: "the old gate", "what was it before"
-	years  []string // "in 2024"
 	dates  []string // "on 3 May"
-	days   [7]bool  // of the week, from Monday, if it asks when something opens or closes: "on Sunday"
 }
 
 // namedThings are the things that the question names. A sentence about another one of the kind does not answer.
@@ -84,8 +80,6 @@ type namedThings struct {
 	ordinals    map[string][]string // the places of things in their order: "the first mill"
 	counted     []string            // what is counted or measured: "eggs" in "how many eggs"
 	to, from    string              // where a journey ends and begins
-
-	opposed [][2]*lazyregexp.Regexp // words of the question, each before its opposite
 }
 
 // wantsOf reads a question in English.
@@ -109,14 +103,12 @@ func wantedKindOf(question string) wantedKind {
 		price:         asksPrice.MatchString(question),
 		money:         asksMoney.MatchString(question) && !asksOfMoney.MatchString(question),
 		cost:          saysCost.MatchString(question),
-		per:           perOf(question),
 		passcode:      asksPasscode.MatchString(question),
 		person:        asksPerson.MatchString(question),
 		place:         asksWhere.MatchString(question),
 		noDate:        wantsNoDate(question),
 		choice:        strings.Contains(strings.ToLower(question), " or "),
 		denied:        asksWhoNot.MatchString(question),
-		child:         asksYesOrNo.MatchString(question) && aChild.MatchString(question) && !asksKeeping.MatchString(question),
 		shapes:        shapesOf(question),
 		wrongMeasures: wrongMeasuresOf(question),
 	}
@@ -127,17 +119,12 @@ func wantedKindOf(question string) wantedKind {
 }
 
 func wantedTimeOf(question string) wantedTime {
-	t := wantedTime{
+	return wantedTime{
 		past:   asksPast.MatchString(question),
 		former: asksFormer.MatchString(question),
 		old:    asksOld.MatchString(question),
-		years:  yearsAsked(question),
 		dates:  datesAsked(question),
 	}
-	if asksTime.MatchString(question) && asksHours.MatchString(question) {
-		t.days = weekdays(question)
-	}
-	return t
 }
 
 func namedThingsIn(question string) namedThings {
@@ -149,7 +136,6 @@ func namedThingsIn(question string) namedThings {
 		siblings:    siblings(question),
 		ordinals:    ordinalsIn(question),
 		counted:     countedIn(question),
-		opposed:     opposed(question),
 	}
 	if m := asksRole.FindStringSubmatch(question); m != nil {
 		n.role = excluding(words.Content(m[1]), ofNow)
@@ -307,9 +293,6 @@ var asksSince = lazyregexp.New(`(?i)` + questionStart + `(?:since when|from when
 // asksUntil matches a question for its end: "until when".
 var asksUntil = lazyregexp.New(`(?i)` + questionStart + `(?:until when|till when|up to when|bis wann|jusqu'à quand)\b`)
 
-// asksHours matches a question about when something opens or closes: "closed", "opening".
-var asksHours = lazyregexp.New(`(?i)\b(?:open(?:s|ed|ing)?|clos(?:es?|ed|ing)|shuts?)\b`)
-
 // asksFormer matches a question for what was so before something else was: "what was it called before?"
 var asksFormer = lazyregexp.New(`(?i)\b(?:was|were|did|had)\b.*\b(?:before|at first|originally|initially|previously|formerly|used to|use to)\b|\b(?:what|who|where|which)\b.*\bused to\b|\b(?:was|were) (?:the|our|my|his|her|their) (?:old|former|previous|original)\b`)
 
@@ -330,17 +313,6 @@ var asksNoDate = lazyregexp.New(`(?i)` + questionStart + `(?:(?:in|at|on|to|from
 
 // mentionsDate matches a question that may want a date all the same: "which room is free until May?".
 var mentionsDate = lazyregexp.New(`(?i)\b(?:dates?|days?|when|months?|years?|until|till|since|deadline|due|expir\pL*|valid\pL*|time|birthday|born|notice|ahead|advance|back|up to|stop\pL*|start\pL*|beg[aiu]n\pL*|ends?|ended)\b`)
-
-// perOf returns the words for what, each, a question asks for an amount of.
-func perOf(question string) []string {
-	if m := perWhat.FindStringSubmatch(question); m != nil {
-		return words.Content(m[1])
-	}
-	return nil
-}
-
-// perWhat matches for what, each, an amount is asked: " per kilometre".
-var perWhat = lazyregexp.New(`(?i) per (\pL+)`)
 
 // identifiers returns the words of a question that name something in a program: "-x", "--dry-run", "max_size",
 // "rowHeight", or what is quoted.

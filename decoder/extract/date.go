@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -120,6 +121,28 @@ var dayOfMonth = lazyregexp.New(`\b(\d{1,2})(?:st|nd|rd|th|\.)?(?: of)? (` + aMo
 var isoDate = lazyregexp.New(dateOfPrograms)
 
 const dateOfPrograms = `\b(?:19|20)\d\d-\d\d-\d\d\b`
+
+// aWeekday matches a day of the week: "Mondays", "Tue.".
+var aWeekday = lazyregexp.New(`\b(?:(?i:(mon|tues|wednes|thurs|fri|satur|sun)days?)|(Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?:s|rs?)?)\b\.?`)
+
+// daysTo matches what stands between the first and the last of several days: " to ".
+var daysTo = lazyregexp.New(`(?i)^ ?(?:[–—-]|to|until|till|through|thru) ?(?:and including )?$`)
+
+// weekdays returns the days of the week that a text names or that lie between two that it names, from 0 for Monday.
+func weekdays(text string) (days [7]bool) {
+	names := []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
+	last, end := -1, 0
+	for _, m := range aWeekday.FindAllStringIndex(text, -1) {
+		day := slices.Index(names, strings.ToLower(text[m[0]:m[0]+3]))
+		if last >= 0 && daysTo.MatchString(text[end:m[0]]) {
+			for d := last; d != day; d = (d + 1) % 7 {
+				days[d] = true
+			}
+		}
+		days[day], last, end = true, day, m[1]
+	}
+	return days
+}
 
 // earlier reports whether the first of two months comes first, or the first of two dates that begin with the year.
 func earlier(a, b string) bool {

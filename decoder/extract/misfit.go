@@ -143,6 +143,14 @@ var misfits = []misfit{
 	{name: "another date", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return len(w.dates) > 0 && w.otherDate(c)
 	}},
+	// "Are dogs allowed on Tuesdays?": not "Fridays" in "Dogs? / Yes, on Fridays."
+	{name: "yes, but another day", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.form == formSentence && saysYes.MatchString(c.said) && w.yesOfOtherDay(c.said)
+	}},
+	// "When does the mill close?": not "Mondays" in "The mill closes at 5. It is closed on Mondays."
+	{name: "closed then, not closing", valuesOnly: true, cost: otherEntry, applies: func(w wants, c candidate) bool {
+		return asksClosing.MatchString(w.question) && isClosed.MatchString(c.said[:max(0, c.from-c.begin)])
+	}},
 	// "When did the mill move to the hill?": not "12 May" in "30 April / The mill has moved to the hill. / 12 May / The
 	// dog is ill."
 	{name: "the day of something else", valuesOnly: true, cost: otherEntry, applies: func(w wants, c candidate) bool {

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"tandem/internal/lazyregexp"
-	"tandem/internal/words"
 )
 
 // isFormer reports whether a value is a former one: its clause says "was", and a later one has another value with "now".
@@ -111,20 +110,8 @@ var severalDays = lazyregexp.New(`(?i)\b(?:since|from|until|till|through|to|by|b
 // slashed matches a date in numbers, whose day may stand first or second: "3/5".
 var slashed = lazyregexp.New(`\b\d{1,2}[./]\d{1,2}\b`)
 
-// isDayOfOtherEntry reports whether an offset is in a heading that is a day, as in a diary, and more of the asked words stand
-// above it than below. The day is that of the text below, so it is not the one that is asked for.
-func (p passage) isDayOfOtherEntry(at int, asked []string) bool {
-	begin, end := p.lineStart(at), p.lineEnd(at)
-	if !p.isDay(begin, end) {
-		return false
-	}
-	from, to := begin, end
-	for from > p.body && !(from < begin && p.isDay(from, p.lineEnd(from))) {
-		from = p.lineStart(from - 1)
-	}
-	for to < len(p.text) && !p.isDay(to+1, p.lineEnd(to+1)) {
-		to = p.lineEnd(to + 1)
-	}
-	shared := func(text string) int { return words.Shared(asked, words.Content(text)) }
-	return shared(p.text[from:begin]) > shared(p.text[end:to])
-}
+// asksClosing matches a question about when something closes: "when does it close?".
+var asksClosing = lazyregexp.New(`(?i)` + questionStart + `(?:when|at what time|what time) (?:do|does|did|will) .*\b(?:close|shut)\b`)
+
+// isClosed matches what says, before a time, that it is closed then: "closed on ".
+var isClosed = lazyregexp.New(`(?i)\b(?:(?:closed|shut)(?: on| for)?|geschlossen(?: am)?|zu am|fermée?s?(?: le)?|cerrad[oa]s?(?: los?| el)?) *$`)

@@ -169,6 +169,20 @@ func (p passage) changes(question string, r release) []textRange {
 	return []textRange{{lines[0].from, lines[len(lines)-1].to}}
 }
 
+// ofOtherRelease reports whether a sentence is about another release than the one that the question names, and the
+// passage is about that one, too.
+func (w wants) ofOtherRelease(c candidate) bool {
+	if !version.MatchString(w.question) {
+		return false
+	}
+	own, other := false, false
+	for _, r := range c.releases() {
+		named := namesVersion(w.question, c.slice(r.version))
+		own, other = own || named, other || !named && r.version.from <= c.begin && c.begin < r.to
+	}
+	return own && other
+}
+
 // namesOwn reports whether a question names a version of what the document is about.
 func (p passage) namesOwn(question string) bool {
 	return slices.ContainsFunc(ofProduct.FindAllStringSubmatch(question, -1), func(m []string) bool {

@@ -60,6 +60,10 @@ var misfits = []misfit{
 	{name: "no amount", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return w.money && !w.mayNameAmount(c.head+"\n"+c.withColumnNames(c.begin, c.end))
 	}},
+	// "Where is the meeting?": not "19:00" in "Meeting: 3 May, 19:00, laundry."
+	{name: "no place", valuesOnly: true, cost: wrongKind, applies: func(w wants, c candidate) bool {
+		return w.noPlace(c.value)
+	}},
 	// "How heavy is the sack?": not "3 weeks" in "The sack weighs 9 kg and lasts 3 weeks."
 	{name: "another measure", valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return w.hasWrongMeasure(c.value)
@@ -113,6 +117,11 @@ var misfits = []misfit{
 	{name: "another's amount", perSentence: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
 		return len(w.counted) > 0 && c.countsSomethingElse(w.counted)
 	}},
+	// "What wetness in summer?": not "68 %" in "The dough has 68 % rather than my summer 75 %."
+	{name: "the other of two", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
+		here, there := c.besideOther(w)
+		return !w.past && here == 0 && there > 0
+	}},
 	// "When did the first mill close?": not "1971" in "The last mill closed in 1971."
 	{name: "another in turn", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return len(w.ordinals) > 0 && w.otherOrdinal(c.head+"\n"+c.said)
@@ -125,15 +134,27 @@ var misfits = []misfit{
 	{name: "another option", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return w.otherOption(c)
 	}},
+	// "How much faster is 2.1.0?": not "9 %" in "2.1.0 (May) / Faster by 5 %. / 2.0.0 (April) / Faster by 9 %."
+	{name: "another release", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.ofOtherRelease(c)
+	}},
 	// "Who is deputy manager at the mill?": not "Ada Lund" in "Manager: Ada Lund"
 	{name: "another role", perSentence: true, valuesOnly: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return len(w.role) > 0 && !words.HasAll(words.Content(c.text[:c.body]+" "+c.head+" "+c.said), w.role)
 	}},
 	// "When was Mina vaccinated?": not "2024" in "Emil was vaccinated in 2024. Mina and Emil swim."
 	{name: "another name's", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool { return w.ofAnotherName(c) }},
+	// "Who has the keys?": not "Ada Lund" in "Ada Lund did not want the keys again, so Per Holm has them."
+	{name: "denied", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
+		return w.person && (denies.MatchString(c.after) || iDeny.MatchString(c.value)) && !asksDenied.MatchString(w.question)
+	}},
 	// "Who can't come?": not "Ada" in "Ada comes at 9:00."
 	{name: "not denied", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return w.denied && w.affirms(c.said) && !saysNot.MatchString(c.head+"\n"+c.said)
+	}},
+	// "Can children take it?": not "children" in "Keep out of the reach of children."
+	{name: "out of reach", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.child && c.says(outOfReach)
 	}},
 	// "When does the boat to Vaasa sail?": not "9:00" in "Boat 7: Vaasa – Umeå, 9:00"
 	{name: "the way back", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {

@@ -134,3 +134,16 @@ var asksCall = lazyregexp.New(`(?i)\b(?:call|ring|phone|telephone|dial|reach\pL*
 
 // callNumber matches what may be a number to call: "0555 016 218".
 var callNumber = lazyregexp.New(`^[^\pL\d]*\+?(?:\d[ ()/.-]{0,3}){6,}(?:\D.*)?$`)
+
+var (
+	// outOfReach matches what all leaflets say: "out of reach of children". It does not answer whether a child may have
+	// the medicine.
+	outOfReach = lazyregexp.New(`(?i)\bout of (?:the )?(?:sight|reach|sight and reach|reach and sight) of (?:\pL+ )?children\b`)
+	// asksYesOrNo matches a question that may be about what is allowed: "can", "how much".
+	asksYesOrNo = lazyregexp.New(`(?i)` + questionStart + `(?:can|may|is|are|does|do|should|must|could|how (?:much|many))\b`)
+	// aChild matches a word for a child: "toddler".
+	aChild = lazyregexp.New(`(?i)\b(?:child|children|kids?|bab(?:y|ies)|toddlers?|infants?|daughter|son)\b`)
+	// asksKeeping matches a question about keeping something: "where is it stored". What all leaflets say may answer
+	// that.
+	asksKeeping = lazyregexp.New(`(?i)\b(?:keep|kept|stor\pL+|reach|sight|put)\b`)
+)

@@ -152,3 +152,13 @@ func (w wants) affirms(said string) bool {
 
 // notDoing matches the words of such a question that say not, or little: "can't", "get".
 var notDoing = lazyregexp.New(`(?i)\b(?:\pL+n['’]t|can(?:not|['’]?t)?|get|got|any ?more|yet)\b`)
+
+// denies matches what says, after a name, that somebody is not or no longer the one: " did not want to", " stepped
+// down".
+var denies = lazyregexp.New(`(?i)^,? (?:(?:did|does|do|has|have|had|is|was|are|were|will|would|could|can) not\b|(?:did|does|do|has|have|had|is|was|are|were|would|could|ca)n['’]t\b|won['’]t\b|no longer\b|never\b|(?:is |has |was )?(?:step(?:s|ped|ping) down|resign(?:s|ed|ing)|retir(?:es|ed|ing)|withdr(?:aws|ew)))`)
+
+// iDeny matches what speakers say who are not the one that is asked for: "I cannot find it".
+var iDeny = lazyregexp.New(`(?i)^I (?:cannot|(?:do|did|have|had|could|would|will|can|am|was) not|(?:do|did|have|had|could|would|ca|was)n['’]t|won['’]t|never)\b`)
+
+// asksDenied matches a question for such a one: "who no longer comes?".
+var asksDenied = lazyregexp.New(`(?i)\bnot\b|n['’]t\b|\bno longer\b|\bnever\b|step|resign|retir|withdr`)

@@ -54,6 +54,7 @@ type wantedKind struct {
 	noDate    bool // anything but a date: "which room"
 	choice    bool // one of the answers that the question names: "tea or coffee"
 	denied    bool // who is not or does not: "who can't come"
+	child     bool // whether a child may: "can children take it"
 
 	compares      string               // the word that compares several things: "heavier", "cheapest"
 	shapes        []*lazyregexp.Regexp // what the sentence must have
@@ -109,6 +110,7 @@ func wantedKindOf(question string) wantedKind {
 		noDate:        wantsNoDate(question),
 		choice:        strings.Contains(strings.ToLower(question), " or "),
 		denied:        asksWhoNot.MatchString(question),
+		child:         asksYesOrNo.MatchString(question) && aChild.MatchString(question) && !asksKeeping.MatchString(question),
 		shapes:        shapesOf(question),
 		wrongMeasures: wrongMeasuresOf(question),
 	}

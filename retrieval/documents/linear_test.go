@@ -57,6 +57,15 @@ func TestParsersAreLinear(t *testing.T) {
 			}
 			return []byte(b.String())
 		}},
+		"other tags, md": {"a.md", func() []byte {
+			var b strings.Builder
+			for n := range len(many("a", 1<<18)) {
+				fmt.Fprintf(&b, "{{< code%d >}}\n", n)
+			}
+			return []byte(b.String())
+		}},
+		"open tags, md":      {"a.md", func() []byte { return []byte(many("{{< `a` ", 1<<17)) }},
+		"code, md":           {"a.md", func() []byte { return []byte(many("`a` ", 1<<20) + "<!-- b -->") }},
 		"tags, md":           {"a.md", func() []byte { return []byte(many("{{< code >}}\n", 1<<16)) }},
 		"short tables, csv":  {"a.csv", func() []byte { return []byte(many("a,b,c\n,,\n", 1<<17)) }},
 		"flowed lines, mail": {"a.eml", func() []byte { return []byte(mail + many("abc \n", 1<<20)) }},

@@ -440,15 +440,21 @@ var commentOrCode = lazyregexp.New("`[^`]+`|<!--")
 
 // cutComment returns what stands before and after the mark that begins the first comment.
 func cutComment(s string) (before, after string, ok bool) {
-	from := 0
-	for strings.Contains(s[from:], "<!--") {
+	from, next := 0, 0 // next is no mark, or the first one from there on
+	for {
+		if from >= next {
+			n := strings.Index(s[from:], "<!--")
+			if n < 0 {
+				return s, "", false
+			}
+			next = from + n
+		}
 		at := commentOrCode.FindStringIndex(s[from:])
 		if s[from+at[0]] == '<' {
 			return s[:from+at[0]], s[from+at[1]:], true
 		}
 		from += at[1]
 	}
-	return s, "", false
 }
 
 // uncomment drops comments, which may go on in further lines.

@@ -18,8 +18,8 @@ const (
 
 var (
 	rawTag     = lazyregexp.New(`\{%-?\s*(?:end)?raw\s*-?%\}`)
-	anyTag     = lazyregexp.New("`[^`]+`|``.+?``" + `|\{%-?\s*raw\s*-?%\}.*?\{%-?\s*endraw\s*-?%\}|\{\{[<%].*?[>%]\}\}|\{%.*?%\}`)
-	beginsTag  = lazyregexp.New(`^\s*\{(?:\{[<%]|%)`)
+	tagMark    = lazyregexp.New("``?" + `|\{\{[<%]|[>%]\}\}|\{%-?\s*(?:end)?raw\s*-?%\}|\{%|%\}`)
+	beginsTag  = lazyregexp.New(`\{(?:\{[<%]|%)`)
 	endsTag    = lazyregexp.New(`[>%]\}\}|%\}`)
 	codeTag    = lazyregexp.New(`^\s*\{(?:\{[<%]|%-?)\s*([\w-]*(?:code|highlight)[\w-]*)(?:\s.*)?[>%]\}`)
 	closedTag  = lazyregexp.New(`/[>%]\}\}\s*$`)
@@ -33,10 +33,10 @@ func withoutTags(lines []string) []string {
 	fence, raw := "", false
 	for i := 0; i < len(lines); i++ {
 		line := lines[i]
-		isRaw := rawTag.FindString(line) == strings.TrimSpace(line)
+		mark := rawTag.FindString(line)
 		switch fence = fenceAfter(fence, line); {
-		case isRaw && line != "":
-			lines[i], raw = "", !raw
+		case mark != "" && mark == strings.TrimSpace(line):
+			lines[i], raw = "", !strings.Contains(mark, "endraw")
 		case raw || fence != "":
 			lines[i] = rawTag.ReplaceAllString(line, "")
 		case attributes.MatchString(line):
@@ -48,13 +48,56 @@ func withoutTags(lines []string) []string {
 				continue
 			}
 			joinTag(lines[i:])
-			lines[i] = anyTag.ReplaceAllStringFunc(lines[i], shownOf)
+			lines[i] = cutTags(lines[i])
 		}
 	}
 	return lines
 }
 
-// shownOf returns what is shown of a match of anyTag.
+// cutTags returns a line without the tags in it, but with what they show.
+func cutTags(line string) string {
+	marks := tagMark.FindAllStringIndex(line, -1)
+	ends, endedBy, last := make([]string, len(marks)), make([]string, len(marks)), map[string]int{}
+	for i, m := range marks {
+		ends[i], endedBy[i] = roleOf(line[m[0]:m[1]])
+		last[ends[i]] = i
+	}
+	var b strings.Builder
+	from := 0
+	for i := 0; i < len(marks); i++ {
+		begin, isRaw := marks[i], rawTag.MatchString(line[marks[i][0]:marks[i][1]])
+		if by := endedBy[i]; by != "" && last[by] > i {
+			for i++; ends[i] != by; i++ {
+			}
+		} else if !isRaw {
+			continue
+		}
+		b.WriteString(line[from:begin[0]] + shownOf(line[begin[0]:marks[i][1]]))
+		from = marks[i][1]
+	}
+	return b.String() + line[from:]
+}
+
+// roleOf returns what a match of tagMark ends, and what ends that which it begins; "" for nothing.
+func roleOf(mark string) (ends, endedBy string) {
+	switch {
+	case mark[0] == '`':
+		return mark, mark
+	case strings.HasPrefix(mark, "{{"):
+		return "", "}}"
+	case strings.HasSuffix(mark, "}}"):
+		return "}}", ""
+	case strings.Contains(mark, "endraw"):
+		return "endraw", ""
+	case strings.Contains(mark, "raw"):
+		return "", "endraw"
+	case mark == "{%":
+		return "", "%}"
+	}
+	return mark, ""
+}
+
+// shownOf returns what is shown of code or of a tag.
 func shownOf(tag string) string {
 	switch since, shown := sinceTag.FindStringSubmatch(tag), shownTag.FindStringSubmatch(tag); {
 	case tag[0] == '`', rawTag.MatchString(tag):
@@ -72,35 +115,42 @@ func shownOf(tag string) string {
 // taggedCode returns the number of lines from the tag in the first one, which code follows, to the tag that ends it; 0 if there is no
 // such code.
 func taggedCode(lines []string) int {
-	m := codeTag.FindStringSubmatch(lines[0])
-	if m == nil || closedTag.MatchString(lines[0]) {
+	name := codeBegun(lines[0])
+	if name == "" {
 		return 0
 	}
-	ends := []string{"{{</" + m[1] + ">}}", "{{%/" + m[1] + "%}}", "{%end" + m[1] + "%}", "{%-end" + m[1] + "-%}", "{%-end" + m[1] + "%}"}
+	ends := []string{"{{</" + name + ">}}", "{{%/" + name + "%}}", "{%end" + name + "%}", "{%-end" + name + "-%}", "{%-end" + name + "%}"}
 	for n := 1; n < min(len(lines), maxTaggedLines); n++ {
 		switch line := strings.ReplaceAll(strings.TrimSpace(lines[n]), " ", ""); {
 		case slices.Contains(ends, line):
 			return n
-		case codeFence(line) != "", strings.HasPrefix(line, "{") && beginsTagged(lines[n], m[1]):
+		case codeFence(line) != "", strings.HasPrefix(line, "{") && codeBegun(lines[n]) != "":
 			return 0
 		}
 	}
 	return 0
 }
 
-// beginsTagged reports whether a line is a tag of a name that code may follow.
-func beginsTagged(line, name string) bool {
+// codeBegun returns the name of the tag in a line that code may follow; "" if there is none.
+func codeBegun(line string) string {
 	m := codeTag.FindStringSubmatch(line)
-	return m != nil && m[1] == name
+	if m == nil || closedTag.MatchString(line) || strings.HasPrefix(m[1], "end") {
+		return ""
+	}
+	return m[1]
 }
 
 // joinTag joins the lines of a tag that begins with the first one.
 func joinTag(lines []string) {
-	if !beginsTag.MatchString(lines[0]) || endsTag.MatchString(lines[0]) {
+	if at := beginsTag.FindStringIndex(lines[0]); at == nil || strings.TrimSpace(lines[0][:at[0]]) != "" || endsTag.MatchString(lines[0]) {
 		return
 	}
 	for n := 1; n < min(len(lines), maxTagLines); n++ {
-		if endsTag.MatchString(lines[n]) {
+		end := endsTag.FindStringIndex(lines[n])
+		if other := beginsTag.FindStringIndex(lines[n]); other != nil && (end == nil || other[0] < end[0]) {
+			return
+		}
+		if end != nil {
 			lines[0] = strings.Join(lines[:n+1], " ")
 			clear(lines[1 : n+1])
 			return

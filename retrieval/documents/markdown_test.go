@@ -210,6 +210,9 @@ func TestSiteTags(t *testing.T) {
 		"One.\n\n## Two { #two }\n\nText.\n{: .note .info }\n\n## Three\n{: #three }\n\nMore.\n":                                                         "p One.\n# Two\np Text.\n# Three\np More.",
 		"{{< code-toggle a=b />}}\n\nOne.\n\n{{< code-x >}}\n\nTwo.\n\n{{< code-x >}}\nx\n{{< /code-x >}}\n":                                             "p One.\np Two.\nc x",
 		"A {{< x and {% y.\n": "p A {{< x and {% y.",
+		"One.\n  \nTwo {{< a >}}.\n\n{% raw %}{{ b }}\n{% endraw %}\n\nThree {{< a >}}.\n": "p One.\np Two .\np {{ b }}\np Three .",
+		"A {{< x `a` {{< y `b` z.\n": "p A {{< x a {{< y b z.",
+		"{{< a\n\nText.\n\n{{< b >}}\n\n{% highlight a %}\n{% highlight b %}\nx\n{% endhighlight %}\n{% endcode %}\n": "p {{< a\np Text.\nc x",
 	} {
 		doc, err := Parse(t.Context(), "a.md", []byte(text))
 		if got := show(doc); got != "title A\n"+want || err != nil {

@@ -163,7 +163,7 @@ func joinTag(lines []string) {
 var (
 	noteAbove  = lazyregexp.New(`^\s*(?:!!!|\?\?\?\+?) ?(\pL[\pL\d-]*)[\pL\d -]*(?: "(.*)")?\s*$`)
 	tabAbove   = lazyregexp.New(`^\s*={3}[!+]? ?"(.+)"\s*$`)
-	noteAround = lazyregexp.New(`^\s*(?::{3,}|/{3,}) ?\{?(\pL[\pL\d-]*)\}?(?:\[(.*)\]|(?: \||\s) *(\S.*))?\s*$`)
+	noteAround = lazyregexp.New(`^\s*(?::{3,} ?\{?(\pL[\pL\d-]*)\}?(?:\[(.*)\]|\s+(\S.*))?|/{3,} ?(\pL[\pL\d-]*)(?: \| *(\S.*))?)\s*$`)
 	noteEnd    = lazyregexp.New(`^\s*(?::{3,}|/{3,})\s*$|^\s*::: [\w.]+\.\w+\s*$`) // or a place for the text of a program's part
 )
 
@@ -174,14 +174,14 @@ func withNotes(lines []string) []string {
 		if fence = fenceAfter(fence, line); fence != "" {
 			continue
 		}
-		if m := noteAbove.FindStringSubmatch(line); m != nil {
+		if m := noteAbove.FindStringSubmatch(line); m != nil && isIndentedTo(lines[i+1:], inset(line)+codeIndent) {
 			outdent(lines[i+1:], inset(line)+codeIndent)
 			beginNote(lines[i:], m[1], m[2])
 		} else if m := tabAbove.FindStringSubmatch(line); m != nil {
 			outdent(lines[i+1:], inset(line)+codeIndent)
 			lines[i] = "> " + m[1] + ":" // no heading: what follows the last tab is not below it
 		} else if m := noteAround.FindStringSubmatch(line); m != nil {
-			kind, title := strings.ToLower(m[1]), m[2]+m[3]
+			kind, title := strings.ToLower(m[1]+m[4]), m[2]+m[3]+m[5]
 			if slices.Contains(rstNotes, kind) || kind == "info" {
 				beginNote(lines[i:], kind, title)
 			} else {
@@ -192,6 +192,16 @@ func withNotes(lines []string) []string {
 		}
 	}
 	return lines
+}
+
+// isIndentedTo reports whether the first line that is not blank is indented at least to a column.
+func isIndentedTo(lines []string, column int) bool {
+	for _, line := range lines {
+		if strings.TrimSpace(line) != "" {
+			return inset(line) >= column
+		}
+	}
+	return false
 }
 
 // outdent moves the lines that are indented up to a column, and those between them, to the left.

@@ -229,6 +229,7 @@ func TestSiteNotes(t *testing.T) {
 		"=== \"Linux\"\n\n    Run it.\n\n=== \"macOS\"\n\n        mill\n":                                        "p Linux:\np Run it.\np macOS:\nc mill",
 		":::tip[Oil]\n\nUse *little*.\n\n:::\n\n::: info\nIt is old.\n:::\n\n:::: tabs\nText.\n::::\n":           "p Oil: Use little.\np Info: It is old.\np Text.",
 		"/// note | Wet\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n///\n\n::: mill.wheel.Oil\n\nEnd.\n":               "p Wet\nh a | b\nr 1 | 2\np End.",
+		"!!! Buy milk\n\n??? who has it\n\n/// call Ada\n\n!!! note\nText.\n":                                    "p !!! Buy milk\np ??? who has it\np /// call Ada\np !!! note\np Text.",
 		"```\n!!! note\n:::\n```\n\nWhat!!! ::: a\n\n!!!\n":                                                      "c !!! note\nc :::\np What!!! ::: a\np !!!",
 	} {
 		doc, err := Parse(t.Context(), "a.md", []byte(text))

@@ -126,7 +126,7 @@ func find(ctx context.Context, b bleve.Index, q query.Query, n int) ([]passages.
 	hits, err := hitsOf(ctx, b, q, n+1, "-_score")
 	if err == nil && len(hits) > n {
 		better := slices.IndexFunc(hits, func(h *search.DocumentMatch) bool { return h.Score == hits[n].Score })
-		if hits = hits[:better]; better < n/leastBetter {
+		if hits = hits[:better]; better*leastBetter < n {
 			hits, err = hitsOf(ctx, b, q, n, "-_score", "_id") // to look up the IDs of all matches takes most of the time
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/blevesearch/bleve/v2"
+
 	"tandem/examples"
 	"tandem/retrieval/passages"
 )
@@ -156,6 +158,11 @@ func TestTies(t *testing.T) {
 			if _, err := x.AddFS(t.Context(), files, folder); err != nil {
 				t.Fatal(err)
 			}
+		}
+		walnut := bleve.NewMatchQuery("walnut")
+		walnut.SetField(fieldText)
+		if ps, err := find(t.Context(), x.bleve, walnut, 1); err != nil || len(ps) != 1 {
+			t.Errorf("%d passages instead of one, %v", len(ps), err)
 		}
 		for _, question := range []string{"walnut", "Is the walnut of house 7 old?"} {
 			ps, err := x.Search(t.Context(), passages.Query{Text: question}, 3)

@@ -42,7 +42,7 @@ var (
 	// ofDay matches a time of the day in figures or in words: "9:40", "noon".
 	ofDay = lazyregexp.New(`(?i)\d[:.]\d\d\b|\d ?(?:[ap]\.?m|uhr|h)\b|\b(?:noon|midnight|o'clock)\b`)
 	// mayBeClock matches what texts without any time of the day lack: "9:40", "0839", "9–14", "noon", "after dark", "at nine".
-	mayBeClock = lazyregexp.New(`(?i)\d[:.h]\d\d|\d ?(?:[ap]\.?m|h|hrs?|hours|uhr|o['’]?clock)\b|\b(?:0\d|1[0-8]|2[1-4])[0-5]\d\b|\b\d{1,2} ?[–—-] ?\d{1,2}(?:\W*$|[,;!?)])|` +
+	mayBeClock = lazyregexp.New(`(?i)\d[:.h]\d\d|\d ?(?:[ap]\.?m|h|hrs?|hours|uhr|o['’]?clock)\b|\b(?:0\d|1[0-8]|2[1-4])[0-5]\d\b|\b\d{1,2} ?[–—-] ?\d{1,2}(?:\W*$|[,;!?)]| (?:on|every|each|daily|except|and|\pL+(?:day|tag)s?)\b)|` +
 		`\b(?:clock|time|hours|noon|midday|midnight|mornings?|afternoons?|evenings?|nights?|tonight|dawn|dusk|dark|daylight|sunrise|sunset|breakfast|lunch(?:time)?|dinner|supper|tea|school|half past|quarter (?:to|past)|minutes?|anytime|` +
 		`uhr|mittags?|mitternacht|abends?|morgens?|nachmittags?|nachts?|midi|minuit|matin|soir|heures?|mediod[ií]a|medianoche|tarde|noche)\b|` + apart(`früh|après-midi|mañana`) +
 		`|\bat (?:\d{1,2}|one|` + numbersFromTwo + `)\b|(?:^|[^\pL\pN])(?:by|from|until|till|before|after|around|about|between|to|um|gegen|ab|bis|à|vers|a las?) (?:\d{1,2}|one|` + numbersFromTwo + `)(?:\W*$|[,;.!?)]|[–—-] ?\d| (?:and|to|until|till|on|in|from|every|each|for|or|sharp|bis|und|et|à|y|\pL+(?:day|tag)s?)(?:[^\pL]|$))`)

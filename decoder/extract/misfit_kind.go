@@ -30,6 +30,7 @@ var shapes = []struct{ asks, has *lazyregexp.Regexp }{
 
 // shapesOf returns what must stand in the sentence that answers a question.
 func shapesOf(question string) (all []*lazyregexp.Regexp) {
+	question = otherTimes.ReplaceAllString(question, "")
 	for _, s := range shapes {
 		if s.asks.MatchString(question) {
 			all = append(all, s.has)
@@ -37,6 +38,9 @@ func shapesOf(question string) (all []*lazyregexp.Regexp) {
 	}
 	return all
 }
+
+// otherTimes matches what a question may call a time and is none of the day: "what time of year", "what time limit".
+var otherTimes = lazyregexp.New(`(?i)\btime (?:of (?:the )?(?:year|month|week|season)|zones?|limits?|periods?|frames?|spans?)\b`)
 
 // wrongMeasure is a kind of values that does not answer questions for another, unless they have what answers.
 type wrongMeasure struct{ asks, not, unless *lazyregexp.Regexp }

@@ -118,9 +118,7 @@ func datesIn(text string) (dates []string) {
 var dayOfMonth = lazyregexp.New(`\b(\d{1,2})(?:st|nd|rd|th|\.)?(?: of)? (` + aMonth + `)\b|\b(` + aMonth + `)\.? (\d{1,2})(?:st|nd|rd|th)?\b|\b(?:19|20)\d\d-(\d\d)-(\d\d)\b`)
 
 // isoDate matches a date as programs write it: "2024-11-19".
-var isoDate = lazyregexp.New(dateOfPrograms)
-
-const dateOfPrograms = `\b(?:19|20)\d\d-\d\d-\d\d\b`
+var isoDate = lazyregexp.New(`\b(?:19|20)\d\d-\d\d-\d\d\b`)
 
 // aWeekday matches a day of the week: "Mondays", "Tue.".
 var aWeekday = lazyregexp.New(`\b(?:(?i:(mon|tues|wednes|thurs|fri|satur|sun)days?)|(Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?:s|rs?)?)\b\.?`)

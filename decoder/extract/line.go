@@ -14,13 +14,8 @@ func (p passage) isItem(at int) bool { return listItem.MatchString(p.text[p.line
 // listItem matches the item of a list: "- oil", "[x] oil", "3. oil".
 var listItem = lazyregexp.New(`^[ \t]*(?:[-*•‣–+]|\[[ xX]\]|\d{1,3}[.)])[ \t]`)
 
-var (
-	// itemMark matches the number before an item: "3. ".
-	itemMark = lazyregexp.New(itemNumber)
-)
-
-// itemNumber matches the number before an item.
-const itemNumber = `^[ \t]*\d{1,3}[.)][ \t]`
+// itemMark matches the number before an item: "3. ".
+var itemMark = lazyregexp.New(`^[ \t]*\d{1,3}[.)][ \t]`)
 
 // unmarked returns a line without the marks of a list or of an answer below a question: they say nothing by themselves.
 // The box of a task stays: it says whether the task is done.

@@ -26,12 +26,8 @@ func (p passage) inMailHead(at int) bool {
 // mailLine matches a line above a mail: "Subject: Keys".
 var mailLine = lazyregexp.New(`^(?:` + mailFields + `|Gesendet|Envoyé|Enviado) ?: `)
 
-// What the lines above a mail begin with.
-const (
-	mailFields = mailPersons + `|Date|Sent|Subject|Datum|Betreff|Objet|Fecha|Asunto`
-	// mailPersons are those fields that name somebody.
-	mailPersons = `From|To|Cc|Reply-To|Von|An|De|À|Para`
-)
+// mailFields are what the lines above a mail begin with.
+const mailFields = `From|To|Cc|Reply-To|Von|An|De|À|Para|Date|Sent|Subject|Datum|Betreff|Objet|Fecha|Asunto`
 
 // ofMail matches what lines above a mail have, and those of a ticket or a transfer do not: "Subject: ", "@".
 var ofMail = lazyregexp.New(`(?m)^(?:Subject|Betreff|Objet|Asunto) ?: |@`)

@@ -178,7 +178,7 @@ var misfits = []misfit{
 		return w.time && onlyDate.MatchString(c.value) && c.isDayOfOtherEntry(c.from, w.words)
 	}},
 
-	// The time: it was so, or will not be, or the time is of the message.
+	// The time: it was so, or will not be.
 
 	// "What does a lesson cost?": not "28 €" in "A lesson was 28 €; since May it is 31 €."
 	{name: "of before", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"tandem"
 	"tandem/decoder"
@@ -25,9 +26,7 @@ func (d *Decoder) Parts() []decoder.Part {
 			p.Otherwise = d.parts[n].otherwise(said, p.Quotes, d.cfg.Constants.Nothing)
 		}
 		p.Quotes = p.Quotes[:min(decoder.MaxQuotes, len(p.Quotes))]
-		for i, q := range p.Quotes {
-			p.Quotes[i] = d.parts[n].withLabel(q)
-		}
+		d.parts[n].addLabels(p.Quotes)
 		p.From, p.To = from, to
 		out = append(out, p)
 		from = to
@@ -95,6 +94,19 @@ func (s *part) cite(text []tandem.Token, lost bool) decoder.Part {
 		return cmp.Or(cmp.Compare(y.Weight, x.Weight), cmp.Compare(y.Relevance, x.Relevance))
 	})
 	return p
+}
+
+// addLabels puts before each quote what the line says before it, where that is needed, unless another quote says it.
+func (s *part) addLabels(quotes []decoder.Quote) {
+	for i, q := range quotes {
+		labelled := s.withLabel(q)
+		said := slices.ContainsFunc(quotes, func(o decoder.Quote) bool {
+			return o.Passage == q.Passage && o.Text != q.Text && strings.Contains(labelled.Text, o.Text)
+		})
+		if !said {
+			quotes[i] = labelled
+		}
+	}
 }
 
 // withLabel returns a quote with what the line says before it, if that is needed to tell what it is about.

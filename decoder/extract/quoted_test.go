@@ -114,3 +114,30 @@ func TestQuoteWithLabel(t *testing.T) {
 		}
 	}
 }
+
+// What another quote says is not said again before a short one.
+func TestLabelsAreSaidOnce(t *testing.T) {
+	const text = "- keepalive is how long connections stay open. Default: 2m."
+	p := config(0).passage(passages.Passage{Title: "Keys", Text: text})
+	quote := func(said string) quotable {
+		at := strings.Index(p.text, said)
+		return quotable{at: at, quote: decoder.Quote{Text: said, To: len(said)}}
+	}
+	long, short := quote("keepalive is how long connections stay open."), quote("Default: 2m.")
+	s := &part{known: []passage{p}, contexts: []docContext{{near: []quotable{long, short}}}}
+	for _, c := range []struct{ quotes, want []string }{
+		{[]string{"Default: 2m."}, []string{"keepalive is how long connections stay open. Default: 2m."}},
+		{[]string{"Default: 2m.", long.quote.Text}, []string{"Default: 2m.", long.quote.Text}},
+	} {
+		var quotes []decoder.Quote
+		for _, said := range c.quotes {
+			quotes = append(quotes, quote(said).quote)
+		}
+		s.addLabels(quotes)
+		for i, q := range quotes {
+			if q.Text != c.want[i] {
+				t.Errorf("%q: %q, want %q", c.quotes, q.Text, c.want[i])
+			}
+		}
+	}
+}

@@ -160,6 +160,10 @@ var misfits = []misfit{
 	{name: "the way back", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return w.otherWay(c.said) || w.toElsewhere(c.head, c.said)
 	}},
+	// "When is the weir turned off?": not "April" in "The weir is turned on in April."
+	{name: "the opposite", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.saysOpposite(c.head + "\n" + c.withColumnNames(c.begin, c.end))
+	}},
 	// "Who came on 3 May?": not "Ada" in "5 May / Ada came."
 	{name: "another date", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return len(w.dates) > 0 && w.otherDate(c)

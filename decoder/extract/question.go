@@ -81,6 +81,8 @@ type namedThings struct {
 	ordinals    map[string][]string // the places of things in their order: "the first mill"
 	counted     []string            // what is counted or measured: "eggs" in "how many eggs"
 	to, from    string              // where a journey ends and begins
+
+	opposed [][2]*lazyregexp.Regexp // words of the question, each before its opposite
 }
 
 // wantsOf reads a question in English.
@@ -138,6 +140,7 @@ func namedThingsIn(question string) namedThings {
 		siblings:    siblings(question),
 		ordinals:    ordinalsIn(question),
 		counted:     countedIn(question),
+		opposed:     opposed(question),
 	}
 	if m := asksRole.FindStringSubmatch(question); m != nil {
 		n.role = excluding(words.Content(m[1]), ofNow)

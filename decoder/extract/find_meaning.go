@@ -68,10 +68,12 @@ var saysMeaning = lazyregexp.New(`(?i)\b(?:means?|meaning|stands? for|signif(?:y
 var asksMeaning = lazyregexp.New(`(?i)^\W*(?:and )?(?:what (?:does|do|did|is|are)\b.*\b(?:mean|stand for|signify|meaning)\b|what(?:'s| is)\b|meaning of\b)`)
 
 // asksRemedy matches a question about what to do about something that is displayed: "what do I do when it shows E5".
-var asksRemedy = lazyregexp.New(`(?i)\b(?:what|how)\b.*\b(?:do|fix|solve|clear|wrong)\b|\b(?:shows?|says|displays?|error|fault|message)\b`)
+var asksRemedy = lazyregexp.New(`(?i)` + whatToDo + `|\b(?:what|how)\b.*\bwrong\b|\b(?:shows?|says|displays?|error|fault|message)\b`)
 
 // asksWhatToDo matches a question about what to do: "what to do on E5".
-var asksWhatToDo = lazyregexp.New(`(?i)\b(?:what|how)\b.*\b(?:do|fix|solve|clear)\b`)
+var asksWhatToDo = lazyregexp.New(`(?i)` + whatToDo)
+
+const whatToDo = `\b(?:what|how)\b.*\b(?:do|fix|solve|clear)\b`
 
 // remedyColumn matches the name of a column that says what to do: "Remedy", "Do this".
 var remedyColumn = lazyregexp.New(`(?i)^\W*(?:(?:what )?(?:to |you can )?do|(?:corrective |recommended )?actions?|remed(?:y|ies)|fix(?:es)?|solutions?|cures?|abhilfe|behebung|maßnahmen?|lösung|remèdes?|que faire|solución|qué hacer)(?:$|[^\pL])`)

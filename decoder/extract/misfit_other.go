@@ -8,21 +8,6 @@ import (
 	"tandem/internal/words"
 )
 
-// otherEnd reports whether the question asks for one end of a range of times and the value is the other.
-func (w wants) otherEnd(before, value string) bool {
-	return asksSince.MatchString(w.question) && (untilHere.MatchString(before) || untilIn.MatchString(value)) ||
-		asksUntil.MatchString(w.question) && sinceHere.MatchString(before)
-}
-
-// untilHere matches before a value what makes it an end: "until the ".
-var untilHere = lazyregexp.New(`(?i)(?:^|[^\pL])(?:until|till|up to|bis(?: zum)?|jusqu'(?:à|en|au)) (?:the |end of |the end of )?$`)
-
-// untilIn matches a value that says itself that it is an end: "until May".
-var untilIn = lazyregexp.New(`(?i)^(?:until|till|up to|bis|jusqu'(?:à|en|au)) [^,;]*$`)
-
-// sinceHere matches before a value what makes it a beginning: "since ".
-var sinceHere = lazyregexp.New(`(?i)(?:^|[^\pL])(?:since|as of|seit|ab|depuis) (?:the )?$`)
-
 // otherWay reports whether a sentence has the journey the other way round: "Lund – Kiel" for one to Lund.
 func (w wants) otherWay(sentence string) bool {
 	begins := func(place string) bool { return journey(sentence, place+" ", "") }

@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"tandem/aggregator"
-	"tandem/decoder"
-	"tandem/retrieval/passages"
 )
 
 // What stands next to the question's words, but is not what they ask for, is no answer, whether the rules or the reader see to it.
@@ -43,11 +41,7 @@ func TestTraps(t *testing.T) {
 		{"The trip was planned for 13 May. It has been moved to 20 May.", "When is the trip?", "13"},
 		{"The talk is in Ulm on 2–5 Dec. It takes 12 min.", "What time is the talk in Ulm?", "Dec"},
 	} {
-		d, err := New(t.Context(), config(0), decoder.Request{Question: c.question, Passages: []passages.Passage{{Source: "notes.md", Title: "Notes", Text: c.text}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if said := answer(t, aggregator.Rule{Greedy: true}, d); strings.Contains(said, c.not) {
+		if said := answer(t, aggregator.Rule{Greedy: true}, open(t, config(0), c.question, notes("Notes\n"+c.text))); strings.Contains(said, c.not) {
 			t.Errorf("%s %q", c.question, said)
 		}
 	}

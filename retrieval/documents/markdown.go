@@ -257,19 +257,7 @@ type column struct{ mark, text int }
 const codeIndent = 4
 
 // inset returns the column in which a line's text begins.
-func inset(line string) (n int) {
-	for _, r := range line {
-		switch r {
-		case ' ':
-			n++
-		case '\t':
-			n += codeIndent - n%codeIndent
-		default:
-			return n
-		}
-	}
-	return n
-}
+func inset(line string) int { return indentationBy(codeIndent, line) }
 
 func isIndented(line string) bool {
 	return (strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")) && strings.TrimSpace(line) != "" && !textline.IsItem(strings.TrimSpace(line))

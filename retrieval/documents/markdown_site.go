@@ -209,9 +209,10 @@ func outdent(lines []string, column int) {
 	for i, line := range lines {
 		at, n := 0, 0
 		for ; n < column && at < len(line) && (line[at] == ' ' || line[at] == '\t'); at++ {
-			n++
 			if line[at] == '\t' {
-				n = (n + codeIndent - 1) / codeIndent * codeIndent
+				n += codeIndent - n%codeIndent
+			} else {
+				n++
 			}
 		}
 		if n < column && at < len(line) {

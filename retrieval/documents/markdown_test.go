@@ -6,6 +6,15 @@ import (
 	"testing"
 )
 
+// checkMarkdown checks what a file of Markdown, a.md, is read as.
+func checkMarkdown(t *testing.T, text, want string) {
+	t.Helper()
+	doc, err := Parse(t.Context(), "a.md", []byte(text))
+	if got := show(doc); got != want || err != nil {
+		t.Errorf("%q:\n%s (%v)\nwant\n%s", text, got, err, want)
+	}
+}
+
 // Unclosed opening marks do not each cause a search of the whole text.
 func TestMarksAreSearchedForOnce(t *testing.T) {
 	for _, s := range []string{"[", "[x", "[[", "![", "[x](", "[x][", "<", "<a", "`a ``", "[x]] [[", "[](", "a] [", "<a <!--"} {
@@ -153,10 +162,7 @@ func TestFrontMatter(t *testing.T) {
 		"+++\ntitle = \"Pump\"\ntags = [\"water\", \"pump\"]\n[menu]\nweight = 3\n+++\nThe pump is blue.\n":                                                                                                                                      "title Pump\nl tags: water, pump\nl menu: weight 3\np The pump is blue.",
 		"---\ntitle: Pump: the manual\nauthor: Ada\n---\nThe pump is blue.\n":                                                                                                                                                                    "title Pump: the manual\nl author: Ada\np The pump is blue.",
 	} {
-		doc, err := Parse(t.Context(), "a.md", []byte(text))
-		if got := show(doc); got != want || err != nil {
-			t.Errorf("%s (%v)\nwant\n%s", got, err, want)
-		}
+		checkMarkdown(t, text, want)
 	}
 }
 
@@ -173,30 +179,21 @@ func TestObsidian(t *testing.T) {
 		"> [!NOTE] Code\n> ```\n> x\n> ```\n":                                        "p Code\nc x",
 		"The key is blue. ^37066d\n\n- one ^first-item\n- 2 ^ 3\n\n^tbl-1\n":         "p The key is blue.\nl - one\nl - 2 ^ 3",
 	} {
-		doc, err := Parse(t.Context(), "a.md", []byte(text))
-		if got := show(doc); got != "title A\n"+want || err != nil {
-			t.Errorf("%q:\n%s (%v)\nwant\n%s", text, got, err, want)
-		}
+		checkMarkdown(t, text, "title A\n"+want)
 	}
 }
 
 func TestMarkdownSigns(t *testing.T) {
 	text := "| Option | Meaning |\n|---|---|\n| `a\\|b` | either |\n| c \\| d | bar |\n\n> [!NOTE]\n> The key is\n> under the mat.\n"
 	want := "title A\nh Option | Meaning\nr a|b | either\nr c|d | bar\np Note: The key is under the mat."
-	doc, err := Parse(t.Context(), "a.md", []byte(text))
-	if got := show(doc); got != want || err != nil {
-		t.Errorf("%s (%v)\nwant\n%s", got, err, want)
-	}
+	checkMarkdown(t, text, want)
 }
 
 // What is indented below an item of a list as its text is, is text: marks are taken out, lines joined, and code within fences is code.
 func TestMarkdownBelowItems(t *testing.T) {
 	text := "- **Life** of a key:\n\n    It *must* be below\n    [three](x) days.\n\n    ```sh\n    key --days 2\n    ```\n\n\tThen `key` ends.\n\n1. One.\n\n        key\n"
 	want := "title A\nl - Life of a key:\np It must be below three days.\nc key --days 2\np Then key ends.\nl 1. One.\nc key"
-	doc, err := Parse(t.Context(), "a.md", []byte(text))
-	if got := show(doc); got != want || err != nil {
-		t.Errorf("%s (%v)\nwant\n%s", got, err, want)
-	}
+	checkMarkdown(t, text, want)
 }
 
 // What programs that make web sites read in Markdown is not shown, except what those programs show of it.
@@ -214,10 +211,7 @@ func TestSiteTags(t *testing.T) {
 		"A {{< x `a` {{< y `b` z.\n": "p A {{< x a {{< y b z.",
 		"{{< a\n\nText.\n\n{{< b >}}\n\n{% highlight a %}\n{% highlight b %}\nx\n{% endhighlight %}\n{% endcode %}\n": "p {{< a\np Text.\nc x",
 	} {
-		doc, err := Parse(t.Context(), "a.md", []byte(text))
-		if got := show(doc); got != "title A\n"+want || err != nil {
-			t.Errorf("%q:\n%s (%v)\nwant\n%s", text, got, err, want)
-		}
+		checkMarkdown(t, text, "title A\n"+want)
 	}
 }
 
@@ -232,10 +226,7 @@ func TestSiteNotes(t *testing.T) {
 		"!!! Buy milk\n\n??? who has it\n\n/// call Ada\n\n!!! note\nText.\n":                                    "p !!! Buy milk\np ??? who has it\np /// call Ada\np !!! note\np Text.",
 		"```\n!!! note\n:::\n```\n\nWhat!!! ::: a\n\n!!!\n":                                                      "c !!! note\nc :::\np What!!! ::: a\np !!!",
 	} {
-		doc, err := Parse(t.Context(), "a.md", []byte(text))
-		if got := show(doc); got != "title A\n"+want || err != nil {
-			t.Errorf("%q:\n%s (%v)\nwant\n%s", text, got, err, want)
-		}
+		checkMarkdown(t, text, "title A\n"+want)
 	}
 }
 
@@ -246,9 +237,6 @@ func TestMarkdownHidden(t *testing.T) {
 		"Put `<!--more-->` or `<!-- x` below. <!-- gone -->\n":                                               "title A\np Put <!--more--> or <!-- x below.",
 		"Write a `<script>` tag.\n\n<script src=\"x\">\n\nText.\n":                                           "title A\np Write a <script> tag.\np Text.",
 	} {
-		doc, err := Parse(t.Context(), "a.md", []byte(text))
-		if got := show(doc); got != want || err != nil {
-			t.Errorf("%q:\n%s (%v)\nwant\n%s", text, got, err, want)
-		}
+		checkMarkdown(t, text, want)
 	}
 }

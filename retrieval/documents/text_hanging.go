@@ -59,13 +59,16 @@ func listed(lines []string, i int) bool {
 }
 
 // indentation returns how many columns a line is indented; a tab goes to the next multiple of eight.
-func indentation(line string) (n int) {
+func indentation(line string) int { return indentationBy(8, line) }
+
+// indentationBy is indentation with another distance between tab stops.
+func indentationBy(tab int, line string) (n int) {
 	for _, r := range line {
 		switch r {
 		case ' ':
 			n++
 		case '\t':
-			n += 8 - n%8
+			n += tab - n%tab
 		default:
 			return n
 		}

@@ -121,7 +121,8 @@ var searchedFields = []struct {
 }{{fieldTitle, titleCount}, {fieldText, 1}}
 
 // find returns up to n passages that match a query, best first, and equal ones in the order of their IDs. Which of them it finds
-// does not depend on the order in which files were added: of the worst, it returns all that are equal, or none.
+// does not depend on the order in which files were added. If there is no room for all that are as good as the worst, it leaves these
+// out, or has the engine choose by their IDs if few are better.
 func find(ctx context.Context, b bleve.Index, q query.Query, n int) ([]passages.Passage, error) {
 	hits, err := hitsOf(ctx, b, q, n+1, "-_score")
 	if err == nil && len(hits) > n {

@@ -1,4 +1,4 @@
-// Package composition tests docker-compose.yml, the Dockerfile that it builds, and the files beside them. It has no other code.
+// Package composition tests docker-compose.yml, the Dockerfile and the other files that it uses. It has no other code.
 package composition
 
 import (

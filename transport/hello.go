@@ -51,7 +51,7 @@ func (e *MismatchError) remedy() string {
 	case "side":
 		return "one side must be the device and the other the cloud"
 	case "scorer":
-		return "run both sides with the same --reader (--soc and --lora take the decoder), the same --scorer and the same release"
+		return "run both sides with the same --reader (--soc and --lora take the decoder) and the same release"
 	}
 	return "use models of the same family on both sides"
 }

@@ -29,7 +29,7 @@ func (c *quantizeCmd) Help() string {
   ${program} models quantize model-f16.gguf model-q4_k_m.gguf
   ${program} models quantize model-f16.gguf model-q8_0.gguf --type q8_0
 
-Norms and biases stay F32. The output matrix gets at least 6 bits, and q4_k_s, q4_k_m and q5_k_m give some other matrices more bits, as llama.cpp's quantiser does. Matrices whose rows are not whole blocks of 256 become Q8_0. The file appears when it is complete, with its SHA-256 in a file next to it, for models check.`
+Norms and biases stay F32. The output matrix gets at least 6 bits, and q4_k_s, q4_k_m and q5_k_m give some other matrices more bits, as llama.cpp's quantiser does. Where the rows of a matrix are not whole blocks of 256, it becomes Q5_0 instead of Q4_K, Q5_1 instead of Q5_K, and Q8_0 instead of Q6_K. The file appears when it is complete, with its SHA-256 in a file next to it, for models check.`
 }
 
 func (c *quantizeCmd) Run(a *cli.App) error {

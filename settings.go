@@ -24,6 +24,7 @@ type Settings struct {
 	Want        Want    // what the device asks of the cloud
 	PassPlaces  int     // most places of the answer that a pass decodes; below 2 for one
 	Grounded    bool    // contexts write only words of the question, function words and spans of their passages (decoder/ground)
+	Form        string  // what every answer must be, as grammar.Of reads it, with a line feed at its end; "" for no limit. Such an answer is not grounded
 }
 
 // MakePrivate keeps the device's drafts on the device: only the device makes targets, so it sends the cloud the question, the
@@ -97,6 +98,8 @@ func (s Settings) Check() error {
 		return fmt.Errorf("ahead %d: want 1 to %d places in a pass", s.PassPlaces, MaxPassPlaces)
 	case s.Gamma > Mass && s.Gamma != AutoGamma:
 		return fmt.Errorf("gamma %d: want at most %d", s.Gamma, Mass)
+	case s.Form != "" && s.Want != WantDrafts:
+		return fmt.Errorf("form: only answers by drafts can have one")
 	case s.Want > WantAnswer:
 		return fmt.Errorf("unknown method %d", s.Want)
 	case int(s.Placement) >= len(placementNames) || int(s.Coupling) >= len(couplingNames):

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -12,7 +13,7 @@ import (
 const messagesPath = "/v1/messages"
 
 // anthropicBounds are those of Anthropic's API where they differ from OpenAI's.
-var anthropicBounds = bounds{stops: 64, hottest: 1}
+var anthropicBounds = bounds{stops: 64, hottest: 1, format: "output_config.format"}
 
 // messagesRequest is a request of Anthropic's Messages API.
 type messagesRequest struct {
@@ -27,11 +28,12 @@ type messagesRequest struct {
 	Tools       json.RawMessage `json:"tools"`
 	Thinking    typed           `json:"thinking"`
 	Output      outputConfig    `json:"output_config"`
+	Format      *responseFormat `json:"output_format"` // the older name of output_config.format
 	Tandem      ownOptions      `json:"tandem"`
 }
 
 type outputConfig struct {
-	Format json.RawMessage `json:"format"`
+	Format *responseFormat `json:"format"`
 }
 
 // check refuses what cannot be done and has a name in these requests alone.
@@ -39,8 +41,6 @@ func (r messagesRequest) check() error {
 	switch {
 	case r.Thinking.Type != "" && r.Thinking.Type != "disabled":
 		return badRequest("thinking", "thinking is not supported: answers come from documents: leave it out, or give the type disabled")
-	case isGiven(r.Output.Format):
-		return badRequest("output_config.format", "output_config.format is not supported: answers are text")
 	}
 	return nil
 }
@@ -56,6 +56,7 @@ func (s *Server) messagesJob(r messagesRequest) (*job, error) {
 	}
 	return s.prepare(r.Model, turns, options{
 		Stream: r.Stream, Stop: r.Stop, Temperature: r.Temperature, TopP: r.TopP, MaxTokens: r.MaxTokens, Tools: r.Tools, Tandem: r.Tandem, bounds: anthropicBounds,
+		Format: cmp.Or(r.Output.Format, r.Format),
 	})
 }
 

@@ -466,15 +466,18 @@ func TestRefusals(t *testing.T) {
 		ask("x", `,"top_logprobs":2`):                                 "with logprobs",
 		ask("x", `,"model":"gpt-4o"`):                                 "there is no model gpt-4o",
 		ask("x", `,"logit_bias":{"5":1}`):                             "logit_bias",
-		ask("x", `,"grammar":"root ::= \"a\""`):                       "grammar is not supported",
-		ask("x", `,"json_schema":{"type":"object"}`):                  "json_schema is not supported",
-		ask("x", `,"guided_json":{"type":"object"}`):                  "guided_json is not supported",
+		ask("x", `,"grammar":"root ::= a"`):                           "grammar: grammar: line 1: there is no rule a",
+		ask("x", `,"grammar":5`):                                      "grammar: want a text",
+		ask("x", `,"grammar":"root ::= \"a\"","json_schema":{}`):      "grammar and json_schema: want one of them",
+		ask("x", `,"json_schema":{"type":"text"}`):                    "json_schema: JSON schema: there is no type text",
+		ask("x", `,"json_schema":5`):                                  "json_schema: want a schema",
+		ask("x", `,"guided_json":{"not":{}}`):                         "guided_json: JSON schema: not is not supported",
 		ask("x", `,"guided_regex":"[0-9]+"`):                          "guided_regex is not supported",
 		ask("x", `,"guided_choice":["yes","no"]`):                     "guided_choice is not supported",
-		ask("x", `,"guided_grammar":"root ::= \"a\""`):                "guided_grammar is not supported",
 		ask("x", `,"structured_outputs":{"choice":["yes","no"]}`):     "structured_outputs is not supported",
 		ask("x", `,"presence_penalty":1`):                             "presence_penalty is not",
-		ask("x", `,"response_format":{"type":"json_schema"}`):         "json_schema",
+		ask("x", `,"response_format":{"type":"json_schema"}`):         "json_schema has no schema",
+		ask("x", `,"response_format":{"type":"xml"}`):                 "want text, json_object or json_schema",
 		ask("x", `,"tandem":{"placement":"moon"}`):                    "placement",
 		ask("x", `,"tandem":{"rtt_ms":-1}`):                           "rtt_ms",
 		ask("x", `,"tandem":{"rtt_ms":4001}`):                         "want 0 to 4000",
@@ -874,7 +877,7 @@ func TestOllama(t *testing.T) {
 	if at(v, "response") != "one two" || at(v, "done_reason") != "stop" {
 		t.Errorf("%v", v)
 	}
-	for path, body := range map[string]string{"/api/chat": `{"model":"other","messages":[{"role":"user","content":"x"}]}`, "/api/generate": `{"prompt":"x","format":"json"}`, "/api/show": `{"model":"other"}`} {
+	for path, body := range map[string]string{"/api/chat": `{"model":"other","messages":[{"role":"user","content":"x"}]}`, "/api/generate": `{"prompt":"x","format":"xml"}`, "/api/show": `{"model":"other"}`} {
 		if w := send(t, s, "POST", path, body); w.Code < 400 || at(object(t, w), "error") == nil {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
@@ -934,7 +937,7 @@ func TestOllamaPreload(t *testing.T) {
 		{"/api/chat", `{"model":"reader","messages":[],"keep_alive":"5m"}`, `"done_reason":"load"`, 200},
 		{"/api/chat", `{"model":"other","messages":[]}`, "no model other", 404},
 		{"/api/generate", `{"model":"other"}`, "no model other", 404},
-		{"/api/generate", `{"format":"json"}`, "format", 400},
+		{"/api/generate", `{"format":"xml"}`, "format", 400},
 	} {
 		if w := send(t, s, "POST", test.path, test.body); w.Code != test.code || !strings.Contains(w.Body.String(), test.want) {
 			t.Errorf("%s %s: %d %s", test.path, test.body, w.Code, w.Body)

@@ -55,7 +55,7 @@ type ollamaOptions struct {
 }
 
 // ollamaBounds are wider than OpenAI's, as Ollama's own.
-var ollamaBounds = bounds{stops: 64, hottest: 100}
+var ollamaBounds = bounds{stops: 64, hottest: 100, format: "format"}
 
 // options turns a request into the options of the other API.
 func (r ollamaRequest) options() (options, error) {
@@ -75,8 +75,14 @@ func (r ollamaRequest) options() (options, error) {
 		return o, badRequest("num_predict", "num_predict is %d: want 1 or more, or 0, -1 or -2 for the server's limit", *n)
 	}
 	switch f := string(r.Format); {
-	case f != "" && f != "null" && f != `""`:
-		return o, badRequest("format", "the format %s is not supported: answers are text", f)
+	case f == `"json"`:
+		o.Format = &responseFormat{Type: "json_object"}
+	case strings.HasPrefix(f, "{"):
+		o.Format = &responseFormat{Type: "json_schema", Schema: r.Format}
+	case isGiven(r.Format):
+		return o, badRequest("format", "the format %.40s is not supported: want \"json\" or a JSON schema", f)
+	}
+	switch {
 	case isGiven(r.Images) || slices.ContainsFunc(r.Messages, func(m message) bool { return isGiven(m.Images) }):
 		return o, badRequest("images", "images are not supported")
 	case r.Suffix != "":

@@ -40,7 +40,7 @@ type options struct {
 	MaxTokens     *integer        `json:"max_tokens"`
 	MaxNew        *integer        `json:"max_completion_tokens"`
 	N             *integer        `json:"n"`
-	Format        *typed          `json:"response_format"`
+	Format        *responseFormat `json:"response_format"`
 	Tools         json.RawMessage `json:"tools"`
 	Functions     json.RawMessage `json:"functions"`
 	ToolChoice    json.RawMessage `json:"tool_choice"`
@@ -49,37 +49,16 @@ type options struct {
 	Presence      float64         `json:"presence_penalty"`
 	Frequency     float64         `json:"frequency_penalty"`
 	Tandem        ownOptions      `json:"tandem"`
-	shapes
+	forms
 
 	bounds bounds // of the API that the request is of
-}
-
-// shapes are what requests demand of the shape of an answer in other servers' words: the first two in llama.cpp's, the rest in vLLM's.
-type shapes struct {
-	Grammar       json.RawMessage `json:"grammar"`
-	Schema        json.RawMessage `json:"json_schema"`
-	GuidedJSON    json.RawMessage `json:"guided_json"`
-	GuidedRegex   json.RawMessage `json:"guided_regex"`
-	GuidedChoice  json.RawMessage `json:"guided_choice"`
-	GuidedGrammar json.RawMessage `json:"guided_grammar"`
-	Structured    json.RawMessage `json:"structured_outputs"`
-}
-
-// check refuses all of them.
-func (s shapes) check() error {
-	v := reflect.ValueOf(s)
-	for f := range v.Type().Fields() {
-		if name := f.Tag.Get("json"); isGiven(v.FieldByIndex(f.Index).Bytes()) {
-			return badRequest(name, "%s is not supported: answers are text from documents", name)
-		}
-	}
-	return nil
 }
 
 // bounds are those of an API. Their zero value is OpenAI's.
 type bounds struct {
 	stops   int     // 0 for maxStops
 	hottest float64 // temperature; 0 for MaxTemperature
+	format  string  // the name of options.Format; empty for response_format
 }
 
 type streamOptions struct {
@@ -200,8 +179,6 @@ func (o options) check() error {
 		return badRequest("tool_choice", "tool_choice: tools are not supported: leave it out, or give auto or none")
 	case mustCall(o.FunctionCall):
 		return badRequest("function_call", "function_call: tools are not supported: leave it out, or give auto or none")
-	case o.Format != nil && o.Format.Type != "" && o.Format.Type != "text":
-		return badRequest("response_format", "the response format %q is not supported: answers are text", o.Format.Type)
 	case isGiven(o.LogitBias):
 		return badRequest("logit_bias", "logit_bias is not supported: leave it out")
 	case o.Presence != 0:
@@ -221,7 +198,8 @@ func (o options) check() error {
 	case !(o.Tandem.Loss >= 0 && o.Tandem.Loss < 1):
 		return badRequest("tandem.loss", "tandem.loss is %v: want 0 or more and less than 1", o.Tandem.Loss)
 	}
-	return o.shapes.check()
+	_, err := o.demand()
+	return err
 }
 
 // query returns the i-th choice's query.
@@ -232,6 +210,13 @@ func (s *Server) query(o options, question string, history []chat.Message, i int
 	}
 	if err := o.setSampling(&q.Settings); err != nil {
 		return q, err
+	}
+	form, err := s.form(o)
+	if err != nil {
+		return q, err
+	}
+	if form != "" {
+		q.Settings.Form = form
 	}
 	q.Settings.Seed += uint64(i)
 	if q.Draft, err = s.drafters(o.Tandem.Draft); err != nil {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	"tandem/node"
@@ -37,7 +36,7 @@ type responsesRequest struct {
 }
 
 type textForm struct {
-	Format *typed `json:"format"`
+	Format *responseFormat `json:"format"`
 }
 
 // input is the conversation that a request continues: a question, or a list of items.
@@ -87,8 +86,6 @@ func (r responsesRequest) check() error {
 		return badRequest("background", "background is not supported: leave it out")
 	case r.TopLogprobs != nil && *r.TopLogprobs != 0:
 		return badRequest("top_logprobs", "top_logprobs are given by /v1/chat/completions only")
-	case r.Text.Format != nil && !slices.Contains([]string{"", "text"}, r.Text.Format.Type):
-		return badRequest("text.format", "the text format %q is not supported: answers are text", r.Text.Format.Type)
 	case r.MaxTokens != nil && *r.MaxTokens < 1:
 		return badRequest("max_output_tokens", "max_output_tokens is %d: want 1 or more", *r.MaxTokens)
 	}
@@ -106,6 +103,7 @@ func (s *Server) responseJob(r responsesRequest) (*job, error) {
 	}
 	return s.prepare(r.Model, turns, options{
 		Stream: r.Stream, Seed: r.Seed, Temperature: r.Temperature, TopP: r.TopP, MaxTokens: r.MaxTokens, Tools: r.Tools, ToolChoice: r.ToolChoice, Tandem: r.Tandem,
+		Format: r.Text.Format, bounds: bounds{format: "text.format"},
 	})
 }
 
@@ -197,7 +195,7 @@ func (s *Server) newResponse(j *job, r responsesRequest) response {
 	q := j.queries[0].Settings.Sampling
 	out := response{
 		ID: "resp_" + j.id, Object: "response", Created: j.created, Status: "in_progress", Instructions: orNull(r.Instructions), MaxTokens: r.MaxTokens,
-		Model: s.cfg.Model.Name, Output: []outputItem{}, Temperature: q.Temperature, TopP: cmp.Or(q.TopP, 1), Text: textForm{&typed{"text"}}, ToolChoice: "none", Tools: []any{},
+		Model: s.cfg.Model.Name, Output: []outputItem{}, Temperature: q.Temperature, TopP: cmp.Or(q.TopP, 1), Text: textForm{cmp.Or(r.Text.Format, &responseFormat{Type: "text"})}, ToolChoice: "none", Tools: []any{},
 		Truncation: "disabled", Metadata: r.Metadata,
 	}
 	if out.Metadata == nil {

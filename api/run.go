@@ -37,7 +37,7 @@ type outcome struct {
 // run answers q. It passes text to emit as soon as no stop string can begin in it, each time with the tokens whose text
 // ends there.
 func (s *Server) run(ctx context.Context, q Query, stops []string, emit func(text string, tokens []node.Token), record func(node.Line)) (outcome, error) {
-	if s.cfg.Greeting != nil {
+	if s.cfg.Greeting != nil && q.Settings.Form == "" {
 		if text, ok := s.cfg.Greeting(q.Text); ok {
 			filter := sample.NewStopFilter(stops)
 			text, stopped := filter.Write(text)

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"tandem"
-	"tandem/decoder/ground"
 	"tandem/decoder/kvstore"
 	"tandem/internal/meter"
 	"tandem/model"
 	"tandem/model/chat"
+	"tandem/model/vocabulary"
 	"tandem/models"
 	"tandem/npu/native"
 	"tandem/retrieval/passages"
@@ -59,12 +59,12 @@ func BenchmarkMixture(b *testing.B) {
 			logits[i][x] = float32(3 * r.NormFloat64())
 		}
 	}
-	few := make(ground.Mask, (vocab+63)/64)
+	few := make(vocabulary.Mask, (vocab+63)/64)
 	for range 5000 {
 		t := r.IntN(vocab)
 		few[t>>6] |= 1 << (t & 63)
 	}
-	for name, allowed := range map[string]func() ground.Mask{"all": nil, "grounded": func() ground.Mask { return few }} {
+	for name, allowed := range map[string]func() vocabulary.Mask{"all": nil, "grounded": func() vocabulary.Mask { return few }} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				var m mixture

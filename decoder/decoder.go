@@ -17,7 +17,9 @@ import (
 	"tandem/dllm"
 	"tandem/model"
 	"tandem/model/chat"
+	"tandem/model/grammar"
 	"tandem/model/sample"
+	"tandem/model/vocabulary"
 	"tandem/retrieval/passages"
 	"tandem/specdec"
 )
@@ -87,6 +89,9 @@ type Config struct {
 	// Grounded lets each context write only words of the question, function words and spans of its passages (package
 	// ground).
 	Grounded bool
+
+	// Form is the grammar of answers; nil for no limit. It cannot be combined with Grounded: a form has words of its own.
+	Form *grammar.Grammar
 }
 
 // Request is one question.
@@ -155,6 +160,7 @@ type Decoder struct {
 	tree    *treePass              // in the KV caches; nil if they hold no more than the answer
 
 	grounds []*ground.Context // what each context may write; nil without Config.Grounded
+	form    *grammar.Matcher  // what all of them may write; nil without Config.Form
 
 	unsupported tandem.Token   // marks a sentence as unsupported and is never text; -1 if the model has none
 	ends        []tandem.Token // tokens that end an answer
@@ -220,6 +226,9 @@ func New(ctx context.Context, cfg Config, req Request) (*Decoder, error) {
 	if cfg.Grounded {
 		d.grounds = grounds(cfg.Model.Tokenizer(), prompts)
 	}
+	if cfg.Form != nil {
+		d.form = grammar.NewMatcher(cfg.Form, vocabulary.Of(cfg.Model.Tokenizer()))
+	}
 	d.states = []state{d.first()}
 	d.prefill.Took = time.Since(began)
 	return d, nil
@@ -249,6 +258,8 @@ func (c Config) defaults() (Config, error) {
 		return c, fmt.Errorf("%d contexts: want 0 (one for each passage) or more", c.Contexts)
 	case c.Grounded && len(c.Model.Tokenizer().EOGs()) == 0:
 		return c, fmt.Errorf("grounded: the vocabulary has no token that ends an answer")
+	case c.Form != nil && (c.Grounded || c.Model.Config().Diffusion):
+		return c, fmt.Errorf("form: want a model that writes token by token, without grounding")
 	case c.MaxTokens < 0:
 		return c, fmt.Errorf("answer of %d tokens", c.MaxTokens)
 	}
@@ -358,7 +369,10 @@ func (d *Decoder) output(logits [][]float32, s state, answer []tandem.Token) (Ou
 	if s.muted {
 		return d.muted(), nil
 	}
-	p, h := d.mix(logits, s)
+	p, h, err := d.mix(logits, s)
+	if err != nil {
+		return Output{}, fmt.Errorf("decoder: %w", err)
+	}
 	defer spareMixtures.Put(&p)
 	if math.IsNaN(p[0]) { // then all are NaN, since each is divided by their sum
 		return Output{}, fmt.Errorf("decoder: the model gives no token a probability after %d tokens of answer: its weights are damaged", len(answer))

@@ -858,7 +858,11 @@ func mixNow(d *Decoder) (p []float64, h float64) {
 	if _, err := d.advance(context.Background()); err != nil {
 		panic(err)
 	}
-	return d.mix(d.logits, d.states[len(d.states)-1])
+	p, h, err := d.mix(d.logits, d.states[len(d.states)-1])
+	if err != nil {
+		panic(err)
+	}
+	return p, h
 }
 
 // documentWeights returns ω̃ of each passage of the request for the token after the answer so far. If they do not sum to 1,

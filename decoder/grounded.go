@@ -4,11 +4,12 @@ import (
 	"tandem"
 	"tandem/decoder/ground"
 	"tandem/model/tokenizer"
+	"tandem/model/vocabulary"
 )
 
 // grounds returns what each context may write, given its prompt.
 func grounds(tok *tokenizer.Tokenizer, prompts []prompt) []*ground.Context {
-	q := ground.NewQuestion(ground.VocabularyOf(tok), prompts[0].said...)
+	q := ground.NewQuestion(vocabulary.Of(tok), prompts[0].said...)
 	out := make([]*ground.Context, len(prompts))
 	for i, p := range prompts {
 		out[i] = q.Context(p.passages...)
@@ -23,12 +24,19 @@ func (d *Decoder) first() state {
 	for _, c := range d.grounds {
 		s.grounds = append(s.grounds, c.Start())
 	}
+	if d.form != nil {
+		s.form = d.form.Start()
+	}
 	return s
 }
 
 // following returns the state after one more token, with the arguments of relevance.next.
 func (d *Decoder) following(s state, text []byte, t int, logp []float64, verdicts func() []float64) state {
 	n := d.rel.next(s, text, t, logp, verdicts)
+	if d.form != nil {
+		n.form = d.form.Next(s.form, text[s.end:])
+		n.muted = n.form.Lost()
+	}
 	if d.grounds == nil {
 		return n
 	}

@@ -14,8 +14,10 @@ import (
 	"tandem/decoder/ground"
 	"tandem/model"
 	"tandem/model/chat"
+	"tandem/model/grammar"
 	"tandem/model/sample"
 	"tandem/model/tokenizer"
+	"tandem/model/vocabulary"
 	"tandem/models"
 	"tandem/npu/native"
 	"tandem/retrieval/passages"
@@ -36,6 +38,20 @@ func openDecoder(t testing.TB) *model.Model {
 func groundedConfig(m *model.Model, weights string) Config {
 	cfg := toyConfig(m, weights)
 	cfg.Grounded = true
+	return cfg
+}
+
+// limits are the ways to limit what a decoder writes.
+var limits = map[string]func(m *model.Model, weights string) Config{"grounded": groundedConfig, "form": formConfig}
+
+func formConfig(m *model.Model, weights string) Config {
+	cfg := toyConfig(m, weights)
+	form, err := grammar.Of(`root ::= (word " ")* word "."
+word ::= [A-Z]? [^A-Z .]+`)
+	if err != nil {
+		panic(err)
+	}
+	cfg.Form = form
 	return cfg
 }
 
@@ -126,16 +142,22 @@ func textOf(m *model.Model, answer []tandem.Target) string {
 	return m.Tokenizer().Decode(tokens)
 }
 
-// The same answer gives the same bits under grounding, whatever calls and rollbacks led to it, also one that the other side
-// wrote and no passage here holds.
-func TestGroundedRollback(t *testing.T) {
+// The same answer gives the same bits under grounding and in a form, whatever calls and rollbacks led to it, also one that the
+// other side wrote and this one could not.
+func TestLimitedRollback(t *testing.T) {
+	for name, config := range limits {
+		t.Run(name, func(t *testing.T) { limitedRollback(t, config) })
+	}
+}
+
+func limitedRollback(t *testing.T, config func(*model.Model, string) Config) {
 	m := openToy(t, 1, 512)
 	letters := m.Tokenizer().Encode("The wifi password is tumbral-5827. Jürgen Müller opens at 9:30.\n", tokenizer.Options{})
 	for i, weights := range []string{"reader:0.5,0.6,-1,0.4", "sentence", "likelihood:0.5"} {
 		t.Run(weights, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(i), 9))
 			req := Request{Question: bothQuestion, Passages: samplePassages}
-			d := newDecoder(t, groundedConfig(m, weights), req)
+			d := newDecoder(t, config(m, weights), req)
 			var answer []tandem.Token
 			for range 40 {
 				keep := r.IntN(len(answer) + 1)
@@ -148,7 +170,7 @@ func TestGroundedRollback(t *testing.T) {
 				}
 				answer = append(answer[:keep:keep], app...)
 				out.Took = 0
-				fresh := newDecoder(t, groundedConfig(m, weights), req)
+				fresh := newDecoder(t, config(m, weights), req)
 				if want := next(t, fresh, 0, answer...); !equal(out, want) {
 					t.Fatalf("after %q: %v, want %v", m.Tokenizer().Decode(answer), out, want)
 				}
@@ -158,10 +180,16 @@ func TestGroundedRollback(t *testing.T) {
 }
 
 // What NextAhead says about other answers is what Next says.
-func TestGroundedAhead(t *testing.T) {
+func TestLimitedAhead(t *testing.T) {
+	for name, config := range limits {
+		t.Run(name, func(t *testing.T) { limitedAhead(t, config) })
+	}
+}
+
+func limitedAhead(t *testing.T, config func(*model.Model, string) Config) {
 	m := openToy(t, 1, 512)
 	req := Request{Question: bothQuestion, Passages: samplePassages}
-	d := newDecoder(t, groundedConfig(m, "sentence"), req)
+	d := newDecoder(t, config(m, "sentence"), req)
 	tok := m.Tokenizer()
 	answer := tok.Encode("The wifi", tokenizer.Options{})
 	drafts := tok.Encode(" password", tokenizer.Options{})
@@ -172,7 +200,7 @@ func TestGroundedAhead(t *testing.T) {
 	}
 	same := func(dist tandem.Dist, h tandem.Fixed, answer ...tandem.Token) {
 		t.Helper()
-		want := next(t, newDecoder(t, groundedConfig(m, "sentence"), req), 0, answer...)
+		want := next(t, newDecoder(t, config(m, "sentence"), req), 0, answer...)
 		if !equal(Output{Dist: dist, H: h}, Output{Dist: want.Dist, H: want.H}) {
 			t.Errorf("after %q: %v %v, want %v %v", tok.Decode(answer), dist, h, want.Dist, want.H)
 		}
@@ -264,5 +292,43 @@ func TestGroundedEnds(t *testing.T) {
 				t.Errorf("%d tokens: %q", len(answer), text)
 			}
 		}
+	}
+}
+
+// In a form, every answer of a side alone is one, whatever the seed, and a text that is none leaves the side without a say.
+func TestForm(t *testing.T) {
+	m := openToy(t, 1, 512)
+	tok := m.Tokenizer()
+	req := Request{Question: bothQuestion, Passages: samplePassages}
+	cfg := formConfig(m, "sentence")
+	matcher := grammar.NewMatcher(cfg.Form, vocabulary.Of(tok))
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 10 {
+		d := newDecoder(t, cfg, req)
+		var answer, last []tandem.Token
+		at := matcher.Start()
+		for range 30 {
+			out := next(t, d, len(answer)-len(last), last...)
+			token := out.Dist.IDs[r.IntN(len(out.Dist.IDs))]
+			if slices.Contains(tok.EOGs(), token) {
+				if !at.MayEnd() {
+					t.Fatalf("%q ends", tok.Decode(answer))
+				}
+				break
+			}
+			if at = matcher.Next(at, tok.Piece(token)); at.Lost() {
+				t.Fatalf("%q follows %q", tok.Piece(token), tok.Decode(answer))
+			}
+			last = []tandem.Token{token}
+			answer = append(answer, token)
+		}
+	}
+	out := next(t, newDecoder(t, cfg, req), 0, tok.Encode("..", tokenizer.Options{})...)
+	if out.H != tandem.FixedOf(Mute) || !slices.Contains(tok.EOGs(), out.Dist.IDs[0]) {
+		t.Errorf("after what is no beginning of the form: %v, %v", out.H, out.Dist)
+	}
+	cfg.Grounded = true
+	if _, err := New(t.Context(), cfg, req); err == nil {
+		t.Error("a form was combined with grounding")
 	}
 }

@@ -6,25 +6,33 @@ import (
 	"sync"
 
 	"tandem"
-	"tandem/decoder/ground"
 	"tandem/model/sample"
+	"tandem/model/vocabulary"
 	"tandem/npu/native"
 )
 
 // mix returns p^s over the vocabulary and h^s, given the logits of each context and a state. The caller may put p^s into
 // spareMixtures.
-func (d *Decoder) mix(logits [][]float32, s state) (p []float64, h float64) {
+func (d *Decoder) mix(logits [][]float32, s state) (p []float64, h float64, err error) {
 	weights, h := d.shares(s)
+	var fitting vocabulary.Mask
+	if d.form != nil {
+		if fitting, err = d.form.Allowed(s.form); err != nil {
+			return nil, 0, err
+		}
+	}
 	var m mixture
 	for i, l := range logits {
 		switch {
+		case d.form != nil:
+			m.add(l, weights[i], d.unsupported, func() vocabulary.Mask { return fitting })
 		case d.grounds == nil:
 			m.add(l, weights[i], d.unsupported, nil)
 		case !s.excludes(i):
-			m.add(l, weights[i], d.unsupported, func() ground.Mask { return d.grounds[i].Allowed(s.grounds[i], s.left) })
+			m.add(l, weights[i], d.unsupported, func() vocabulary.Mask { return d.grounds[i].Allowed(s.grounds[i], s.left) })
 		}
 	}
-	return m.sum(len(logits[0])), h
+	return m.sum(len(logits[0])), h, nil
 }
 
 // shares returns each context's share of p^s, and h^s.
@@ -66,7 +74,7 @@ const manyTokens = 1 << 14
 
 // add adds weight·softmax(logits), without the token except if it is not negative, and of the tokens that allowed returns if
 // it is not nil.
-func (m *mixture) add(logits []float32, weight float64, except tandem.Token, allowed func() ground.Mask) {
+func (m *mixture) add(logits []float32, weight float64, except tandem.Token, allowed func() vocabulary.Mask) {
 	c := spareComponents.Get().(*component)
 	m.components = append(m.components, c)
 	set := func() {
@@ -133,7 +141,7 @@ func (c *component) take(logits []float32, except tandem.Token) {
 
 // choose sets the component's exps to the logits of the tokens in set, without the token except. If there are none, the
 // component is NaN.
-func (c *component) choose(logits []float32, except tandem.Token, set ground.Mask) {
+func (c *component) choose(logits []float32, except tandem.Token, set vocabulary.Mask) {
 	c.exps, c.tokens, c.next = c.exps[:0], c.tokens[:0], 0
 	for t := range set.All() {
 		if int(t) < len(logits) && t != except {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"tandem/decoder/ground"
+	"tandem/model/grammar"
 	"tandem/retrieval/passages"
 )
 
@@ -32,6 +33,7 @@ type state struct {
 
 	grounds []ground.State // of each context; nil without grounding
 	left    int            // how many tokens the answer may still have; 0 also if it loops
+	form    grammar.State  // of Config.Form
 	muted   bool           // no context could have written the end of the answer
 }
 

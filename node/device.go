@@ -88,6 +88,9 @@ func (d *Device) AskRecorded(ctx context.Context, q Question, s tandem.Settings,
 		return Answer{}, err
 	}
 	a := d.newAnswer(ctx, local, q, s, emit, record)
+	if s.Form != "" && s.Grounded {
+		a.remark("the answer has a form that was asked for, so its words are not limited to those of the documents")
+	}
 	defer a.stop()
 	defer func() { d.learn(a.measured, a.contact) }()
 	if refusal != nil {

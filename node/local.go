@@ -124,6 +124,7 @@ func (q Question) composed() Question {
 const (
 	MaxQuestion = transport.MaxQuestion
 	MaxHistory  = transport.MaxHistory
+	MaxForm     = transport.MaxForm // of Settings.Form
 )
 
 // Query returns the query for passages. In a conversation it has the question before this one, because a follow-up
@@ -241,6 +242,9 @@ func (l Local) prefill(ctx context.Context, q Question, s tandem.Settings, passa
 
 // answerer opens what computes the side's distributions.
 func (l Local) answerer(ctx context.Context, s tandem.Settings, req decoder.Request) (answerer, error) {
+	if err := l.checkForm(s); err != nil {
+		return nil, err
+	}
 	if l.Reader != nil {
 		return extract.New(ctx, l.extractConfig(s), req)
 	}
@@ -249,6 +253,18 @@ func (l Local) answerer(ctx context.Context, s tandem.Settings, req decoder.Requ
 		return nil, err
 	}
 	return decoder.New(ctx, cfg, req)
+}
+
+// checkForm refuses to answer in a form if what answers here cannot.
+func (l Local) checkForm(s tandem.Settings) error {
+	switch {
+	case s.Form == "":
+	case l.Reader != nil:
+		return errors.New("a grammar or JSON schema needs a model that writes (--model NAME); the built-in reader quotes documents")
+	case l.Model.Config().Diffusion:
+		return errors.New("a grammar or JSON schema needs a model that writes token by token, and this one is a diffusion model")
+	}
+	return nil
 }
 
 // extractConfig returns the configuration of a span reader's decoder with these settings. Of the sampling it takes the
@@ -267,7 +283,8 @@ func (l Local) extractConfig(s tandem.Settings) extract.Config {
 
 // DecoderConfig returns the configuration of a decoder with these settings.
 func (l Local) DecoderConfig(s tandem.Settings) (decoder.Config, error) {
-	w, err := weights(s)
+	w, wrong := weights(s)
+	g, err := form(s)
 	return decoder.Config{
 		Model:      l.Model,
 		Adapter:    l.Adapter,
@@ -285,9 +302,10 @@ func (l Local) DecoderConfig(s tandem.Settings) (decoder.Config, error) {
 		Draft:      l.Draft,
 		Resources:  l.Resources,
 		Past:       l.Past.experience(),
-		Grounded:   s.Grounded,
+		Grounded:   s.Grounded && g == nil,
+		Form:       g,
 		Log:        l.Log,
-	}, err
+	}, errors.Join(wrong, err)
 }
 
 // sources sums the weights of passages of the same title, heaviest first.

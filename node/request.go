@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 
 	"tandem"
 	"tandem/decoder"
 	"tandem/model"
 	"tandem/model/chat"
+	"tandem/model/grammar"
 	"tandem/model/sample"
 	"tandem/pair"
 	"tandem/scheduler"
@@ -63,7 +65,21 @@ func questionOf(b transport.Begin) (Question, tandem.Settings, error) {
 // checkSettings reports the first setting that is out of range or unknown.
 func checkSettings(s tandem.Settings) error {
 	_, err := weights(s)
-	return errors.Join(s.Check(), sample.Params{Sampling: s.Sampling}.Validate(), err)
+	_, wrongForm := form(s)
+	return errors.Join(s.Check(), sample.Params{Sampling: s.Sampling}.Validate(), err, wrongForm)
+}
+
+// form returns the grammar of answers, nil for no limit.
+func form(s tandem.Settings) (*grammar.Grammar, error) {
+	switch {
+	case s.Form == "":
+		return nil, nil
+	case len(s.Form) > MaxForm:
+		return nil, fmt.Errorf("the form has %d bytes: want at most %d", len(s.Form), MaxForm)
+	case !strings.HasSuffix(s.Form, "\n"):
+		return nil, errors.New("the form does not end with a line feed")
+	}
+	return grammar.Of(s.Form)
 }
 
 // weights parses how document weights follow the answer.

@@ -35,6 +35,9 @@ func drawControl(t *rapid.T) Message {
 				Grounded: rapid.Bool().Draw(t, "grounded"),
 			},
 		}
+		if form := text.Draw(t, "form"); form != "" {
+			b.Form = form + "\n"
+		}
 		for range rapid.IntRange(0, 20).Draw(t, "turns") {
 			b.History = append(b.History, Turn{Role: "user", Content: text.Draw(t, "turn")})
 		}
@@ -241,20 +244,20 @@ func TestControlRefuses(t *testing.T) {
 	}
 }
 
-// A question without grounding is what peers that do not know that setting send and understand, and theirs mean none.
-func TestBeginWithoutGrounding(t *testing.T) {
-	for _, grounded := range []bool{false, true} {
-		frame, err := encodeControl(Begin{Question: "?", Settings: tandem.Settings{Grounded: grounded}})
+// A question without grounding or a form is what peers that do not know these settings send and understand, and theirs mean none.
+func TestBeginWithoutLimits(t *testing.T) {
+	for s, want := range map[tandem.Settings]int{{}: 18, {Grounded: true}: 19, {Form: "{}\n"}: 20, {Form: "root ::= \"\xc3\xa0\"\n", Grounded: true}: 20} {
+		frame, err := encodeControl(Begin{Question: "?", Settings: s})
 		if err != nil {
 			t.Fatal(err)
 		}
 		n, _, ok := arrayLen(frame[2:])
-		if want := map[bool]int{false: 18, true: 19}[grounded]; !ok || n != want {
-			t.Errorf("grounded %v: %d fields, want %d", grounded, n, want)
+		if !ok || n != want {
+			t.Errorf("%+v: %d fields, want %d", s, n, want)
 		}
 		m, err := decodeControl(frame)
-		if err != nil || m.(Begin).Grounded != grounded {
-			t.Errorf("grounded %v: %+v, %v", grounded, m, err)
+		if err != nil || m.(Begin).Settings != s {
+			t.Errorf("%+v: %+v, %v", s, m, err)
 		}
 	}
 }

@@ -36,7 +36,7 @@ const (
 
 // messageTypes are the control messages. On the wire a message is an array of its fields, in order.
 var messageTypes = byType(
-	control(codeBegin, nobody, Begin.limits, (*Begin).clean).with(msgpFalse), // Grounded
+	control(codeBegin, nobody, Begin.limits, (*Begin).clean).with(msgpFalse, msgpEmpty), // Grounded, Form
 	control[Ready](codeReady, accepter, nil, nil),
 	control(codeSync, opener, Sync.limits, nil).with(msgpFalse), // DeviceLeads
 	control[NeedSync](codeNeedSync, accepter, nil, nil),
@@ -224,6 +224,7 @@ func (m Begin) limits() error {
 		bound{"length of earlier turns", history, MaxHistory},
 		bound{"id", len(m.ID), MaxText},
 		bound{"weights", len(m.Weights), MaxText},
+		bound{"form", len(m.Form), MaxForm},
 	)
 }
 
@@ -476,6 +477,7 @@ func (m *Fail) clean()       { m.Text = clean(m.Text) }
 // Limits on what a peer may send, checked before anything is allocated for it.
 const (
 	MaxQuestion    = 64 << 10  // bytes of Begin.Question
+	MaxForm        = 64 << 10  // bytes of the form of an answer
 	MaxHistory     = 256 << 10 // bytes of all turns together
 	MaxTurns       = 256
 	MaxTitle       = 1 << 10 // bytes of a title

@@ -10,7 +10,7 @@ import (
 	"tandem/cmd/internal/modelcmd"
 )
 
-type grammar struct {
+type commands struct {
 	cli.Globals
 
 	Serve  serveCmd     `cmd:"" help:"Answer together with paired devices."`
@@ -35,6 +35,6 @@ Examples:
 "cloud serve" starts the server. "cloud pair", in another terminal, prints a code for "edge pair" on a device. With nothing indexed, the server answers from sample documents.`
 
 func main() {
-	var g grammar
+	var g commands
 	os.Exit(cli.Main("cloud", description, &g, &g.Globals, os.Args[1:]))
 }

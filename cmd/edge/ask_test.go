@@ -117,14 +117,14 @@ func TestFailUnknown(t *testing.T) {
 
 // Each command line of the pages is one that the program takes.
 func TestDocumentedCommands(t *testing.T) {
-	if n := clitest.Documented(t, "edge", &grammar{}, "../.."); n < 10 {
+	if n := clitest.Documented(t, "edge", &commands{}, "../.."); n < 10 {
 		t.Errorf("only %d command lines", n)
 	}
 }
 
 // A flag means the same kind of value in every command.
 func TestFlagsOfOneNameAreOfOneKind(t *testing.T) {
-	if n := clitest.FlagKinds(t, &grammar{}); n < 40 {
+	if n := clitest.FlagKinds(t, &commands{}); n < 40 {
 		t.Errorf("only %d flags", n)
 	}
 }

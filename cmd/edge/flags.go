@@ -96,6 +96,7 @@ type answerFlags struct {
 	documentFlags        `group:"Documents:"`
 	pairFlags            `group:"The cloud:"`
 	samplingFlags        `group:"The text:"`
+	formFlags            `group:"The text:"`
 	modelcmd.ModelFlags  `group:"Model and machine:"`
 	modelcmd.LoraFlags   `group:"Model and machine:"`
 	modelcmd.ReaderFlags `group:"Model and machine:"`
@@ -191,6 +192,12 @@ func (f answerFlags) settings() (tandem.Settings, error) {
 	s.Nucleus, s.Support, s.Lookahead = f.Nucleus, f.Support, f.Lookahead
 	s.MaxTokens, s.Documents, s.Contexts, s.PassPlaces = f.MaxTokens, f.Documents, f.Contexts, f.Ahead
 	s.Grounded = f.Grounded
+	if s.Form, err = f.form(); err != nil {
+		return s, err
+	}
+	if s.Form != "" && s.Want != tandem.WantDrafts {
+		return s, fmt.Errorf("--method %s: it writes in no form: leave --grammar and --json-schema out", f.Method)
+	}
 	if f.Method != "tandem" {
 		s.PassPlaces = 1 // the baselines decode only the next draft
 	}

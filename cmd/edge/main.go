@@ -10,7 +10,7 @@ import (
 	"tandem/cmd/internal/modelcmd"
 )
 
-type grammar struct {
+type commands struct {
 	cli.Globals
 
 	Ask     askCmd       `cmd:"" help:"Answer a question from your documents and the cloud's."`
@@ -42,6 +42,6 @@ Examples:
 With nothing set up, "edge ask" answers from sample documents, with a cloud inside this process. "edge index add" adds your own documents, "edge pair" pairs with a real cloud, and --model FILE uses another model (GGUF).`
 
 func main() {
-	var g grammar
+	var g commands
 	os.Exit(cli.Main("edge", description, &g, &g.Globals, os.Args[1:]))
 }

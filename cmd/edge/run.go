@@ -11,6 +11,7 @@ import (
 	"tandem/cmd/internal/modelcmd"
 	"tandem/model"
 	"tandem/model/chat"
+	"tandem/model/grammar"
 	"tandem/model/sample"
 	"tandem/model/tokenizer"
 	"tandem/npu/phone"
@@ -29,7 +30,8 @@ type runCmd struct {
 	Raw                 bool     `help:"Continue the prompt as it is, without the chat template."`
 	System              string   `help:"System message."`
 	Stop                []string `help:"Stop before this text; may be repeated." sep:"none"`
-	SoC                 string   `name:"soc" help:"Write at the simulated pace of a phone's NPU, as with ask." placeholder:"CHIP"`
+	formFlags           `group:"Sampling:"`
+	SoC                 string `name:"soc" help:"Write at the simulated pace of a phone's NPU, as with ask." placeholder:"CHIP"`
 	denoiseFlags        `group:"Diffusion models:"`
 
 	history *specdec.History
@@ -42,10 +44,13 @@ func (c *runCmd) Help() string {
   edge run --model stories260K.gguf --raw "Once upon a time"
   edge run --draft all --stats "Summarize:" - < report.txt
   edge run --model qwen2.5-0.5b-instruct-q4_k_m --lora polite --lora summary=0.5 "Where is my parcel?"
+  edge run --model qwen2.5:1.5b --json-schema invoice.json "What are the number and the total?" - < invoice.txt
   edge run --model llada-8b-q4_0.gguf --show-denoising "Name three harbours."
   echo "Translate to French: good morning" | edge run --model m.gguf --temperature 0.7 --seed 1
 
 On a terminal and without a prompt, run talks with you: each answer sees what was said before. Ctrl-C stops an answer, and Ctrl-D ends.
+
+--json-schema lets the model write only JSON that fits a schema, and --grammar only what a grammar in llama.cpp's form (GBNF) derives, such as: root ::= "yes" | "no". They take a file or the text itself; --json-schema '{}' is for any JSON object. The text is only cut if it comes to --max-tokens.
 
 A diffusion model (llada, dream) fills its answer in blocks; --show-denoising shows how it settles. With such a model, flags for drafts and for token-by-token sampling are errors.
 
@@ -70,6 +75,13 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 	if err = errors.Join(err, checkMaxTokens(c.MaxTokens)); err != nil {
 		return err
 	}
+	form, err := c.form()
+	if err == nil && form != "" {
+		sampling.Grammar, err = grammar.Of(form)
+	}
+	if err != nil {
+		return err
+	}
 	c.Chip = c.SoC
 	m, device, err := c.OpenWithDevice(a)
 	if err != nil {
@@ -84,6 +96,9 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 	}
 	if m.Config().Diffusion && len(c.Lora) > 0 {
 		return fmt.Errorf("--lora: %s is a diffusion model, and adapters are only for models that write token by token: leave it out", m.Config().Name)
+	}
+	if m.Config().Diffusion && sampling.Grammar != nil {
+		return fmt.Errorf("--grammar and --json-schema: %s is a diffusion model, and these are only for models that write token by token: leave them out", m.Config().Name)
 	}
 	if m.Config().Diffusion {
 		if talks {
@@ -176,7 +191,7 @@ func (c *runCmd) stream(ctx context.Context, a *cli.App, seq *model.Seq, prompt 
 	}
 	var lead sample.LeadingSpace
 	show := func(piece string) {
-		if !c.Raw {
+		if !c.Raw && sampling.Grammar == nil {
 			piece = lead.Cut(piece)
 		}
 		if piece != "" && text == "" {

@@ -120,6 +120,9 @@ func (s *session) openModels() (err error) {
 		if f.SoC != "" && f.Model == "" && f.By != "decoder" {
 			a.Remark("--soc: the built-in decoder answers, not the reader; its answers from your own notes are poor")
 		}
+		if (f.Grammar != "" || f.JSONSchema != "") && f.Model == "" && f.By != "decoder" {
+			a.Remark("%s: the built-in decoder answers, not the reader, and has learnt no such forms: take a larger model with --model", what)
+		}
 		f.By = "decoder"
 	}
 	if s.reader, err = f.OpenSpan(f.ModelFlags); err != nil {
@@ -199,6 +202,10 @@ func (f answerFlags) decodes() string {
 		return "--soc"
 	case len(f.Lora) > 0:
 		return "--lora"
+	case f.Grammar != "":
+		return "--grammar"
+	case f.JSONSchema != "":
+		return "--json-schema"
 	}
 	return ""
 }

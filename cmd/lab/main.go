@@ -8,7 +8,7 @@ import (
 	"tandem/cmd/internal/cli"
 )
 
-type grammar struct {
+type commands struct {
 	cli.Globals
 
 	Schedule scheduleCmd `cmd:"" group:"Two sides and the network between them:" help:"Total time of an answer by placement and latency, simulated (DRAGON Figure 8)."`
@@ -52,6 +52,6 @@ Examples:
   lab engine`
 
 func main() {
-	var g grammar
+	var g commands
 	os.Exit(cli.Main("lab", description, &g, &g.Globals, os.Args[1:]))
 }

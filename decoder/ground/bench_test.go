@@ -3,9 +3,8 @@ package ground
 import (
 	"math/rand/v2"
 	"strings"
+	"tandem/model/vocabulary"
 	"testing"
-
-	"tandem"
 )
 
 const syllables = "ba ken li mor sta tu an er ing el do ri va no th est ou pre com ly"
@@ -58,19 +57,15 @@ func benchmarkPieces() []string {
 	return out
 }
 
-func newBenchmarkVocabulary(pieces []string) *Vocabulary {
-	return &Vocabulary{size: len(pieces), tokens: newTrie(pieces), ends: []tandem.Token{0}}
-}
-
 // encode spells a text with the longest tokens.
-func (v *Vocabulary) encode(text string) (out []string) {
+func encode(v *vocabulary.Vocabulary, text string) (out []string) {
 	for text != "" {
 		node, longest := int32(0), 0
 		for i := 0; i < len(text); i++ {
-			if node = v.tokens.child(node, text[i]); node < 0 {
+			if node = v.Tokens.Child(node, text[i]); node < 0 {
 				break
 			}
-			if len(v.tokens.at(node)) > 0 {
+			if len(v.Tokens.At(node)) > 0 {
 				longest = i + 1
 			}
 		}
@@ -94,19 +89,19 @@ func BenchmarkVocabulary(b *testing.B) {
 	pieces := benchmarkPieces()
 	b.ReportAllocs()
 	for b.Loop() {
-		newBenchmarkVocabulary(pieces)
+		vocabulary.New(pieces, 0)
 	}
 }
 
 // What a step costs a context of 100 and of 2,000 words: the state, the mask and its application.
 func BenchmarkStep(b *testing.B) {
-	v := newBenchmarkVocabulary(benchmarkPieces())
+	v := vocabulary.New(benchmarkPieces(), 0)
 	for name, words := range map[string]int{"100 words": 100, "2000 words": 2000} {
 		b.Run(name, func(b *testing.B) {
 			passage := longPassage(words)
 			c := NewQuestion(v, "When does the harbour museum open?").Context("Harbour museum", passage)
-			answer := v.encode("The harbour museum, " + strings.Join(strings.Fields(passage)[:24], " "))
-			logits, dst := make([]float32, v.size), make([]float32, v.size)
+			answer := encode(v, "The harbour museum, "+strings.Join(strings.Fields(passage)[:24], " "))
+			logits, dst := make([]float32, v.Size), make([]float32, v.Size)
 			s, i := c.Start(), 0
 			for b.Loop() {
 				if s.Lost() {
@@ -124,7 +119,7 @@ func BenchmarkStep(b *testing.B) {
 
 // What the first mask of a context of 2,000 words costs, of which later ones use parts.
 func BenchmarkFirst(b *testing.B) {
-	v := newBenchmarkVocabulary(benchmarkPieces())
+	v := vocabulary.New(benchmarkPieces(), 0)
 	passage := longPassage(2000)
 	q := NewQuestion(v, "When does the harbour museum open?")
 	for b.Loop() {

@@ -4,20 +4,21 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"tandem/model/vocabulary"
 )
 
 // A Question holds what all contexts of a question may write. It is immutable.
 type Question struct {
-	vocabulary *Vocabulary
-	words      *trie
-	marks      *trie
+	vocabulary *vocabulary.Vocabulary
+	words      *vocabulary.Trie
+	marks      *vocabulary.Trie
 	closes     []bool // by key of marks: may follow a unit
 	opens      []bool // by key of marks: may precede a unit
-	possessive *trie
+	possessive *vocabulary.Trie
 }
 
 // NewQuestion returns what may be written to answer texts: the question, and the conversation before it.
-func NewQuestion(v *Vocabulary, texts ...string) *Question {
+func NewQuestion(v *vocabulary.Vocabulary, texts ...string) *Question {
 	q := &Question{vocabulary: v}
 	words := listed()
 	for _, t := range texts {
@@ -26,13 +27,13 @@ func NewQuestion(v *Vocabulary, texts ...string) *Question {
 		}
 	}
 	slices.Sort(words)
-	q.words = newTrie(v.spellable(slices.Compact(words)))
-	marks := v.spellable(slices.Compact(slices.Sorted(slices.Values(slices.Concat(closing, opening)))))
-	q.marks = newTrie(marks)
+	q.words = vocabulary.NewTrie(v.Spellable(slices.Compact(words)))
+	marks := v.Spellable(slices.Compact(slices.Sorted(slices.Values(slices.Concat(closing, opening)))))
+	q.marks = vocabulary.NewTrie(marks)
 	for _, m := range marks {
 		q.closes, q.opens = append(q.closes, slices.Contains(closing, m)), append(q.opens, slices.Contains(opening, m))
 	}
-	q.possessive = newTrie(v.spellable(possessives))
+	q.possessive = vocabulary.NewTrie(v.Spellable(possessives))
 	return q
 }
 
@@ -43,8 +44,8 @@ type Context struct {
 	places []place
 	starts [256][]int32 // where spans may begin, by their first byte
 
-	longest int     // largest result of rest
-	between [4]Mask // what is allowed between units, by gap; nil if not yet known
+	longest int                // largest result of rest
+	between [4]vocabulary.Mask // what is allowed between units, by gap; nil if not yet known
 }
 
 // place says what a span may do at an offset of the text.
@@ -67,7 +68,7 @@ func (q *Question) Context(texts ...string) *Context {
 		}
 	}
 	c.text = all.String()
-	c.longest = max(c.longest, q.words.height(0), q.marks.height(0), q.possessive.height(0))
+	c.longest = max(c.longest, q.words.Height(0), q.marks.Height(0), q.possessive.Height(0))
 	return c
 }
 
@@ -107,7 +108,7 @@ func (c *Context) add(text string, offset int) {
 	}
 	spelled := make([]bool, len(text))
 	for i, ch := range chars {
-		_, ok := c.vocabulary.spells(text[ch.at:])
+		_, ok := c.vocabulary.Spells(text[ch.at:])
 		for at := ch.at; at < endOf(chars, i, len(text)); at++ {
 			spelled[at] = ok && ch.r != 0
 		}
@@ -200,15 +201,15 @@ func (c *Context) follow(p parse, b byte, emit func(parse)) {
 			c.inSpan(p.at+1, emit)
 		}
 	case inWord:
-		if n := c.words.child(p.at, b); n >= 0 {
+		if n := c.words.Child(p.at, b); n >= 0 {
 			c.inWord(n, emit)
 		}
 	case inPossessive:
-		if n := c.possessive.child(p.at, b); n >= 0 {
+		if n := c.possessive.Child(p.at, b); n >= 0 {
 			c.inPossessive(n, emit)
 		}
 	case inMark:
-		if n := c.marks.child(p.at, b); n >= 0 {
+		if n := c.marks.Child(p.at, b); n >= 0 {
 			c.inMark(n, p.gap, emit)
 		}
 	case inGap:
@@ -244,7 +245,7 @@ func (c *Context) inSpan(at int32, emit func(parse)) {
 // inWord emits the parses of an answer that ends at a node of the words.
 func (c *Context) inWord(node int32, emit func(parse)) {
 	emit(parse{kind: inWord, at: node})
-	if len(c.words.at(node)) > 0 {
+	if len(c.words.At(node)) > 0 {
 		emit(parse{kind: inGap, gap: apart})
 		emit(parse{kind: inPossessive})
 	}
@@ -253,18 +254,18 @@ func (c *Context) inWord(node int32, emit func(parse)) {
 // inPossessive emits the parses of an answer that ends at a node of the possessives.
 func (c *Context) inPossessive(node int32, emit func(parse)) {
 	emit(parse{kind: inPossessive, at: node})
-	if len(c.possessive.at(node)) > 0 {
+	if len(c.possessive.At(node)) > 0 {
 		emit(parse{kind: inGap, gap: apart})
 	}
 }
 
 // inMark emits the parses of an answer that ends at a node of the marks.
 func (c *Context) inMark(node int32, before gap, emit func(parse)) {
-	from, to := c.marks.children(node)
+	from, to := c.marks.Children(node)
 	if from < to {
 		emit(parse{kind: inMark, gap: before, at: node})
 	}
-	for _, key := range c.marks.at(node) {
+	for _, key := range c.marks.At(node) {
 		switch {
 		case before&open != 0 && c.opens[key]:
 			emit(parse{kind: inGap, gap: open | apart})
@@ -278,11 +279,11 @@ func (c *Context) inMark(node int32, before gap, emit func(parse)) {
 func (c *Context) rest(p parse) (n int) {
 	switch p.kind {
 	case inWord:
-		return c.words.depth(p.at)
+		return c.words.Depth(p.at)
 	case inMark:
-		return c.marks.depth(p.at)
+		return c.marks.Depth(p.at)
 	case inPossessive:
-		return c.possessive.depth(p.at)
+		return c.possessive.Depth(p.at)
 	case inSpan:
 		for at := p.at; c.places[at]&endsSpan == 0; at++ {
 			n++

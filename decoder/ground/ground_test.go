@@ -17,11 +17,12 @@ import (
 	"tandem/internal/tinymodel"
 	"tandem/model/gguf"
 	"tandem/model/tokenizer"
+	"tandem/model/vocabulary"
 	"tandem/models"
 )
 
 // vocabularyOf returns the vocabulary of a model file.
-func vocabularyOf(t testing.TB, name string, data []byte) (*Vocabulary, *tokenizer.Tokenizer) {
+func vocabularyOf(t testing.TB, name string, data []byte) (*vocabulary.Vocabulary, *tokenizer.Tokenizer) {
 	t.Helper()
 	f, err := gguf.Parse(name, data)
 	if err != nil {
@@ -31,7 +32,7 @@ func vocabularyOf(t testing.TB, name string, data []byte) (*Vocabulary, *tokeniz
 	if err != nil {
 		t.Fatal(err)
 	}
-	return VocabularyOf(tok), tok
+	return vocabulary.Of(tok), tok
 }
 
 // allVocabularies returns small vocabularies and, if the shared data are there, real ones.
@@ -239,7 +240,7 @@ func TestStateAgainstReference(t *testing.T) {
 func TestMaskAgainstState(t *testing.T) {
 	for name, tok := range allVocabularies(t) {
 		t.Run(name, func(t *testing.T) {
-			v := VocabularyOf(tok)
+			v := vocabulary.Of(tok)
 			r := rand.New(rand.NewPCG(3, 4))
 			for range 12 {
 				question, ps, _ := randomQuestion(r)
@@ -250,8 +251,8 @@ func TestMaskAgainstState(t *testing.T) {
 					var allowed []tandem.Token
 					for id := range tandem.Token(tok.Size()) {
 						want := tok.EOG(id) && s.mayEnd() || !tok.IsControl(id) && len(tok.Piece(id)) > 0 && !all(c, s, tok.Piece(id)).Lost()
-						if m.has(id) != want {
-							t.Fatalf("question %q, passages %q, %v: token %q is allowed: %v", question, ps, s, tok.Piece(id), m.has(id))
+						if m.Has(id) != want {
+							t.Fatalf("question %q, passages %q, %v: token %q is allowed: %v", question, ps, s, tok.Piece(id), m.Has(id))
 						}
 						if want && !tok.IsControl(id) {
 							allowed = append(allowed, id)
@@ -316,7 +317,7 @@ const many = 1 << 20
 
 // simulate lets contexts with different passages write an answer together: any context that is not lost may give the next token.
 func simulate(r *rand.Rand, tok *tokenizer.Tokenizer, question string, ps []string, most int) (string, error) {
-	q := NewQuestion(VocabularyOf(tok), question)
+	q := NewQuestion(vocabulary.Of(tok), question)
 	contexts, states := make([]*Context, len(ps)), make([]State, len(ps))
 	for i, p := range ps {
 		contexts[i] = q.Context(p)
@@ -338,7 +339,7 @@ func simulate(r *rand.Rand, tok *tokenizer.Tokenizer, question string, ps []stri
 		m := contexts[i].Allowed(states[i], max(0, most-n))
 		ends := states[i].mayEnd()
 		for id := range tandem.Token(tok.Size()) {
-			if m.has(id) && !tok.IsControl(id) {
+			if m.Has(id) && !tok.IsControl(id) {
 				tokens = append(tokens, id)
 			}
 		}
@@ -390,7 +391,7 @@ func TestCopies(t *testing.T) {
 		c := q.Context(text)
 		s := c.Start()
 		for _, id := range tok.Encode(text, tokenizer.Options{}) {
-			if i%100 == 0 && !c.Allowed(s, many).has(id) {
+			if i%100 == 0 && !c.Allowed(s, many).Has(id) {
 				t.Fatalf("%q: %q is not allowed", text, tok.Piece(id))
 			}
 			s = all(c, s, tok.Piece(id))
@@ -404,7 +405,7 @@ func TestCopies(t *testing.T) {
 // A vocabulary that lacks characters never begins what it cannot spell.
 func TestUnspellable(t *testing.T) {
 	pieces := []string{"", " ", ".", "a", "b", "the", "t", "h", "e", "ab"}
-	v := &Vocabulary{size: len(pieces), tokens: newTrie(pieces), ends: []tandem.Token{0}}
+	v := vocabulary.New(pieces, 0)
 	c := NewQuestion(v, "x").Context("ab bc a")
 	s := c.Start()
 	for _, text := range []string{"bc", "c", "x", "i"} {
@@ -458,11 +459,8 @@ func TestMustEnd(t *testing.T) {
 	c := NewQuestion(v, "?").Context("It costs 14 € today.")
 	for text, want := range map[string]bool{"It": true, "It costs 1": false, "It costs 14": false, "It costs 14 €": true} {
 		m := c.Allowed(c.Next(c.Start(), []byte(text)), 0)
-		if ends := m.size() == len(tok.EOGs()) && m.has(tok.EOGs()[0]); ends != want || m.size() == 0 {
-			t.Errorf("after %q: %d tokens, only ends %v", text, m.size(), ends)
+		if ends := m.Size() == len(tok.EOGs()) && m.Has(tok.EOGs()[0]); ends != want || m.Size() == 0 {
+			t.Errorf("after %q: %d tokens, only ends %v", text, m.Size(), ends)
 		}
 	}
 }
-
-// has reports whether the set holds a token.
-func (m Mask) has(t tandem.Token) bool { return m[t>>6]&(1<<(t&63)) != 0 }

@@ -1,51 +1,9 @@
 package ground
 
 import (
-	"iter"
-	"math"
-	"math/bits"
-
 	"tandem"
+	"tandem/model/vocabulary"
 )
-
-// A Mask is a set of tokens, a bit for each.
-type Mask []uint64
-
-func (m Mask) add(t tandem.Token) { m[t>>6] |= 1 << (t & 63) }
-
-// size returns the number of tokens in the set.
-func (m Mask) size() (n int) {
-	for _, w := range m {
-		n += bits.OnesCount64(w)
-	}
-	return n
-}
-
-// All returns the tokens of the set, ascending.
-func (m Mask) All() iter.Seq[tandem.Token] {
-	return func(yield func(tandem.Token) bool) {
-		for i, w := range m {
-			for ; w != 0; w &= w - 1 {
-				if !yield(tandem.Token(i<<6 + bits.TrailingZeros64(w))) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// Apply sets dst to logits, −Inf for tokens outside the set. A model may have more or fewer logits than the vocabulary tokens.
-func (m Mask) Apply(dst, logits []float32) {
-	none := float32(math.Inf(-1))
-	for i := range dst {
-		dst[i] = none
-	}
-	for t := range m.All() {
-		if int(t) < len(dst) {
-			dst[t] = logits[t]
-		}
-	}
-}
 
 // Allowed returns the tokens that may follow an answer: those with which the answer is still the beginning of a text and,
 // where the answer may end, those that end it. If there are none although the context is not lost, because the vocabulary
@@ -54,23 +12,23 @@ func (m Mask) Apply(dst, logits []float32) {
 // At most left tokens may follow. A token is not allowed if the word after it could then not be finished with one token for
 // each byte. With left 0, only tokens that end the answer are allowed where it may end; elsewhere the answer continues to the
 // next place where it may. It also continues there if left does not suffice for a word that another context has begun.
-func (c *Context) Allowed(s State, left int) Mask {
+func (c *Context) Allowed(s State, left int) vocabulary.Mask {
 	out := c.fitting(s, left)
-	if left > 0 && !s.mayEnd() && out.size() == 0 {
+	if left > 0 && !s.mayEnd() && out.Size() == 0 {
 		out = c.fitting(s, 0)
 	}
-	if s.mayEnd() || !s.Lost() && out.size() == 0 {
-		for _, t := range c.vocabulary.ends {
-			out.add(t)
+	if s.mayEnd() || !s.Lost() && out.Size() == 0 {
+		for _, t := range c.vocabulary.Ends {
+			out.Add(t)
 		}
 	}
 	return out
 }
 
 // fitting returns the tokens of Allowed that continue an answer.
-func (c *Context) fitting(s State, left int) Mask {
-	out := make(Mask, (c.vocabulary.size+63)/64)
-	w := walk{c, c.vocabulary.tokens, out, map[gapAt]bool{}, left - 1}
+func (c *Context) fitting(s State, left int) vocabulary.Mask {
+	out := vocabulary.NewMask(c.vocabulary.Size)
+	w := walk{c, c.vocabulary.Tokens, out, map[gapAt]bool{}, left - 1}
 	if left <= 0 {
 		w.left = c.longest
 	}
@@ -89,10 +47,10 @@ func (c *Context) fitting(s State, left int) Mask {
 }
 
 // afterGap returns the tokens that may follow between units.
-func (c *Context) afterGap(g gap) Mask {
+func (c *Context) afterGap(g gap) vocabulary.Mask {
 	if c.between[g] == nil {
-		m := make(Mask, (c.vocabulary.size+63)/64)
-		w := walk{c, c.vocabulary.tokens, m, map[gapAt]bool{}, c.longest}
+		m := vocabulary.NewMask(c.vocabulary.Size)
+		w := walk{c, c.vocabulary.Tokens, m, map[gapAt]bool{}, c.longest}
 		w.gap(0, g)
 		c.between[g] = m
 	}
@@ -102,8 +60,8 @@ func (c *Context) afterGap(g gap) Mask {
 // A walk goes through the tokens and the texts at once, and collects the tokens that begin texts.
 type walk struct {
 	c      *Context
-	tokens *trie
-	found  Mask
+	tokens *vocabulary.Trie
+	found  vocabulary.Mask
 	seen   map[gapAt]bool // gaps that were followed
 	left   int            // most bytes to the end of a word after a token
 }
@@ -124,8 +82,8 @@ func (w *walk) collect(node int32, p parse) {
 	if w.left < w.c.longest && w.c.rest(p) > w.left {
 		return
 	}
-	for _, t := range w.tokens.at(node) {
-		w.found.add(tandem.Token(t))
+	for _, t := range w.tokens.At(node) {
+		w.found.Add(tandem.Token(t))
 	}
 }
 
@@ -147,10 +105,10 @@ func (w *walk) follow(node int32, p parse) {
 }
 
 // both follows a node of a trie of texts from a node of the tokens. emit emits the parses at a node of the texts.
-func (w *walk) both(node int32, texts *trie, at int32, parses func(int32, func(parse))) {
-	from, to := texts.children(at)
+func (w *walk) both(node int32, texts *vocabulary.Trie, at int32, parses func(int32, func(parse))) {
+	from, to := texts.Children(at)
 	for n := from; n < to; n++ {
-		if next := w.tokens.child(node, texts.label[n]); next >= 0 {
+		if next := w.tokens.Child(node, texts.Label(n)); next >= 0 {
 			parses(n, func(p parse) { w.arrive(next, p) })
 		}
 	}
@@ -161,7 +119,7 @@ func (w *walk) span(node, at int32) {
 	c := w.c
 	for {
 		b := c.text[at]
-		if node = w.tokens.child(node, b); node < 0 || !c.reads(at, b) {
+		if node = w.tokens.Child(node, b); node < 0 || !c.reads(at, b) {
 			return
 		}
 		at++
@@ -175,13 +133,13 @@ func (w *walk) span(node, at int32) {
 
 // gap follows what may stand between units from a node of the tokens.
 func (w *walk) gap(node int32, g gap) {
-	from, to := w.tokens.children(node)
+	from, to := w.tokens.Children(node)
 	if from == to || w.seen[gapAt{node, g}] {
 		return
 	}
 	w.seen[gapAt{node, g}] = true
 	for i := range len(blanks) {
-		if next := w.tokens.child(node, blanks[i]); next >= 0 {
+		if next := w.tokens.Child(node, blanks[i]); next >= 0 {
 			w.arrive(next, parse{kind: inGap, gap: g | open})
 		}
 	}
@@ -191,7 +149,7 @@ func (w *walk) gap(node int32, g gap) {
 	}
 	if g == open|apart {
 		for n := from; n < to; n++ {
-			for _, at := range w.c.starts[w.tokens.label[n]] {
+			for _, at := range w.c.starts[w.tokens.Label(n)] {
 				w.span(node, at)
 			}
 		}

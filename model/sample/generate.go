@@ -10,6 +10,8 @@ import (
 
 	"tandem"
 	"tandem/model"
+	"tandem/model/grammar"
+	"tandem/model/vocabulary"
 	"tandem/npu"
 )
 
@@ -109,6 +111,10 @@ func Continue(ctx context.Context, seq *model.Seq, prompt []tandem.Token, s Para
 	}
 	g := generation{Stats: &stats, m: m, sampler: sampler, spec: spec, max: max, emit: emit, start: time.Now()}
 	g.unsupported, g.hasUnsupported = m.Tokenizer().Unsupported()
+	if s.Grammar != nil {
+		g.grammar = grammar.NewMatcher(s.Grammar, vocabulary.Of(m.Tokenizer()))
+		g.derived = g.grammar.Start()
+	}
 	in := model.Input{Seq: seq, Tokens: prompt}
 	if spec != nil {
 		if err := spec.Begin(m, &in); err != nil {
@@ -191,7 +197,9 @@ type generation struct {
 	start          time.Time
 	unsupported    tandem.Token
 	hasUnsupported bool
-	emitted        []tandem.Token // that spec does not know yet
+	grammar        *grammar.Matcher // nil for none
+	derived        grammar.State    // of the text
+	emitted        []tandem.Token   // that spec does not know yet
 	last           tandem.Token
 }
 
@@ -248,6 +256,13 @@ func (g *generation) draw(logits []float32) error {
 	if g.hasUnsupported {
 		logits[g.unsupported] = float32(math.Inf(-1))
 	}
+	if g.grammar != nil {
+		allowed, err := g.grammar.Allowed(g.derived)
+		if err != nil {
+			return fmt.Errorf("generate: %w", err)
+		}
+		allowed.Restrict(logits)
+	}
 	t := g.sampler.Next(logits)
 	g.last = t
 	if g.First == 0 {
@@ -256,6 +271,9 @@ func (g *generation) draw(logits []float32) error {
 	if g.m.Tokenizer().EOG(t) {
 		g.Reason = EndOfText
 		return nil
+	}
+	if err := g.follow(t); err != nil {
+		return err
 	}
 	g.Tokens++
 	if g.spec != nil {
@@ -267,6 +285,18 @@ func (g *generation) draw(logits []float32) error {
 		return err
 	} else if g.Tokens == g.max {
 		g.Reason = TooLong
+	}
+	return nil
+}
+
+// follow follows a token in the grammar, if there is one.
+func (g *generation) follow(t tandem.Token) error {
+	if g.grammar == nil {
+		return nil
+	}
+	piece := g.m.Tokenizer().Piece(t)
+	if g.derived = g.grammar.Next(g.derived, piece); g.derived.Lost() {
+		return fmt.Errorf("generate: the grammar does not allow %q here, and the model gives nothing else", piece)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package sample
 import (
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -11,7 +12,9 @@ import (
 	"tandem"
 	"tandem/internal/tinymodel"
 	"tandem/model"
+	"tandem/model/grammar"
 	"tandem/model/tokenizer"
+	"tandem/model/vocabulary"
 	"tandem/npu"
 	"tandem/npu/native"
 )
@@ -132,6 +135,75 @@ func (g *guesser) Draft(emitted []tandem.Token, limit int) (tokens []tandem.Toke
 
 func (g *guesser) Settle(v Verification) { g.hits += len(v.Path) }
 
+// someGrammar allows few texts.
+var someGrammar = func() *grammar.Grammar {
+	g, err := grammar.Parse(`root ::= ("yes" | "no" [^a-y]{2,6} | [é-ü] root) "."?`)
+	if err != nil {
+		panic(err)
+	}
+	return g
+}()
+
+// A text that ends by itself is one that the grammar derives, and another is the beginning of one. Where the grammar leaves a
+// choice, the tokens that it allows keep their odds.
+func TestGrammar(t *testing.T) {
+	m := tiny(t, tinymodel.Spec{Seed: 5})
+	tok := m.Tokenizer()
+	matcher := grammar.NewMatcher(someGrammar, vocabulary.Of(tok))
+	ended := 0
+	for seed := range uint64(200) {
+		var text []byte
+		stats, err := Generate(t.Context(), m, []tandem.Token{'a'}, Params{Sampling: tandem.Sampling{Temperature: 1}, Seed: seed, Grammar: someGrammar}, 12, func(id tandem.Token) error {
+			text = append(text, tok.Piece(id)...)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := matcher.Next(matcher.Start(), text)
+		if at.Lost() || stats.Reason == EndOfText && !at.MayEnd() {
+			t.Fatalf("seed %d: %q (%s), %v", seed, text, stats.Reason, err)
+		}
+		if stats.Reason == EndOfText {
+			ended++
+		}
+	}
+	if ended < 50 {
+		t.Errorf("only %d texts ended", ended)
+	}
+	choice, err := grammar.Parse(`root ::= "a" | "b" | "z"`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	logits, err := m.Forward(t.Context(), []model.Input{{Seq: m.NewSeq(), Tokens: []tandem.Token{'a'}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var odds [3]float64
+	for i, c := range "abz" {
+		odds[i] = math.Exp(float64(logits[0][tok.Encode(string(c), tokenizer.Options{})[0]]))
+	}
+	var counts [3]float64
+	const draws = 3000
+	for seed := range uint64(draws) {
+		_, err := Generate(t.Context(), m, []tandem.Token{'a'}, Params{Sampling: tandem.Sampling{Temperature: 1}, Seed: seed, Grammar: choice}, 1, func(id tandem.Token) error {
+			counts[strings.Index("abz", string(tok.Piece(id)))]++
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	chi := 0.0
+	for i, n := range counts {
+		want := draws * odds[i] / (odds[0] + odds[1] + odds[2])
+		chi += (n - want) * (n - want) / want
+	}
+	if chi > 20 { // once in 20,000 with two degrees of freedom
+		t.Errorf("%v for odds of %v: χ² is %.1f", counts, odds, chi)
+	}
+}
+
 // Whatever is drafted, the tokens and the reason for the end equal those of plain decoding with the same seed, in 10,000
 // random cases of prompts, parameters, lengths and trees.
 func TestDraftsChangeNothing(t *testing.T) {
@@ -147,6 +219,9 @@ func TestDraftsChangeNothing(t *testing.T) {
 			s := Params{Seed: r.Uint64()}
 			if r.IntN(3) > 0 {
 				s.Temperature, s.TopP, s.TopK, s.RepeatPenalty = r.Float64()*1.5, 1-r.Float64()*.5, r.IntN(20), 1+r.Float64()*.3
+			}
+			if r.IntN(12) == 0 {
+				s.Grammar = someGrammar
 			}
 			limit := r.IntN(12)
 			collect := func(spec Speculator) (Stats, []tandem.Token) {

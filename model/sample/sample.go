@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"tandem"
+	"tandem/model/grammar"
 )
 
 // Params says how the next token is chosen from logits. The zero value is greedy: it always takes the likeliest
@@ -21,6 +22,9 @@ type Params struct {
 	// Replay holds tokens that the sampler returns first, whatever the logits, so that the model reads a given text as
 	// its own answer.
 	Replay []tandem.Token
+	// Grammar limits the text of Generate to what it derives; nil for no limit. Where the limit of tokens or of the context ends the
+	// text, it is the beginning of such a text.
+	Grammar *grammar.Grammar
 }
 
 // DefaultRepeatLast is the default number of tokens that the repetition penalty looks at.

@@ -16,7 +16,7 @@ import (
 var habits = map[string][]string{
 	"port": {"http", "listen"}, "addr": {"http", "listen"}, "address": {"http", "listen"}, "bind": {"http", "listen"}, "listen": {"http"},
 	"key": {"api-key"}, "token": {"api-key"}, "verbose": {"log-level"}, "debug": {"log-level"}, "silent": {"quiet"},
-	"format": {"json"}, "output": {"json"}, "max-length": {"max-tokens"}, "max-new-tokens": {"max-tokens"}, "num-predict": {"max-tokens"},
+	"format": {"json-schema", "json"}, "output": {"json"}, "grammar-file": {"grammar"}, "json-schema-file": {"json-schema"}, "schema": {"json-schema"}, "max-length": {"max-tokens"}, "max-new-tokens": {"max-tokens"}, "num-predict": {"max-tokens"},
 	"n-predict": {"max-tokens"}, "temp": {"temperature"}, "timeout": {"wait"}, "offline": {"local-only"}, "no-cloud": {"local-only"},
 	"docs": {"notes", "public"}, "folder": {"notes", "public"}, "dir": {"notes", "public"},
 }

@@ -1,4 +1,4 @@
-package ground
+package vocabulary
 
 import (
 	"bytes"
@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// A trie holds strings by their bytes. Its nodes are numbered level by level, so the children of a node follow one another,
+// A Trie holds strings by their bytes. Its nodes are numbered level by level, so the children of a node follow one another,
 // as do those of the next. The root is node 0. It is immutable.
-type trie struct {
+type Trie struct {
 	first []int32 // first child of each node, then the number of nodes
 	label []byte  // the byte that leads to each node
 	from  []int32 // for each node the first of the keys that end there, an index of keys; then their number
 	keys  []int32 // indices of the strings
 }
 
-// newTrie makes a trie of strings. Equal strings share a node. It leaves out empty ones.
-func newTrie(list []string) *trie {
+// NewTrie makes a trie of strings. Equal strings share a node. It leaves out empty ones.
+func NewTrie(list []string) *Trie {
 	order := make([]int32, 0, len(list))
 	for i, s := range list {
 		if s != "" {
@@ -24,7 +24,7 @@ func newTrie(list []string) *trie {
 		}
 	}
 	slices.SortStableFunc(order, func(i, j int32) int { return strings.Compare(list[i], list[j]) })
-	t := &trie{label: []byte{0}}
+	t := &Trie{label: []byte{0}}
 	level := [][]int32{order} // for each node of a level the strings that go through it
 	for depth := 0; len(level) > 0; depth++ {
 		var below [][]int32
@@ -48,41 +48,44 @@ func newTrie(list []string) *trie {
 	return t
 }
 
-// children returns the range of a node's children.
-func (t *trie) children(node int32) (from, to int32) { return t.first[node], t.first[node+1] }
+// Children returns the range of a node's children.
+func (t *Trie) Children(node int32) (from, to int32) { return t.first[node], t.first[node+1] }
 
-// child returns the child of a node to which b leads, or -1.
-func (t *trie) child(node int32, b byte) int32 {
-	from, to := t.children(node)
+// Child returns the child of a node to which b leads, or -1.
+func (t *Trie) Child(node int32, b byte) int32 {
+	from, to := t.Children(node)
 	if i := bytes.IndexByte(t.label[from:to], b); i >= 0 {
 		return from + int32(i)
 	}
 	return -1
 }
 
-// at returns the indices of the strings that end at a node.
-func (t *trie) at(node int32) []int32 { return t.keys[t.from[node]:t.from[node+1]] }
+// Label returns the byte that leads to a node other than the root.
+func (t *Trie) Label(node int32) byte { return t.label[node] }
 
-// depth returns how many bytes below a node the next string ends.
-func (t *trie) depth(node int32) int {
-	if len(t.at(node)) > 0 {
+// At returns the indices of the strings that end at a node.
+func (t *Trie) At(node int32) []int32 { return t.keys[t.from[node]:t.from[node+1]] }
+
+// Depth returns how many bytes below a node the next string ends.
+func (t *Trie) Depth(node int32) int {
+	if len(t.At(node)) > 0 {
 		return 0
 	}
 	least := 0
-	from, to := t.children(node)
+	from, to := t.Children(node)
 	for n := from; n < to; n++ {
-		if d := 1 + t.depth(n); least == 0 || d < least {
+		if d := 1 + t.Depth(n); least == 0 || d < least {
 			least = d
 		}
 	}
 	return least
 }
 
-// height returns the length of the longest string below a node.
-func (t *trie) height(node int32) (h int) {
-	from, to := t.children(node)
+// Height returns the length of the longest string below a node.
+func (t *Trie) Height(node int32) (h int) {
+	from, to := t.Children(node)
 	for n := from; n < to; n++ {
-		h = max(h, 1+t.height(n))
+		h = max(h, 1+t.Height(n))
 	}
 	return h
 }

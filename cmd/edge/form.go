@@ -1,0 +1,61 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"tandem/model/grammar"
+	"tandem/node"
+)
+
+// formFlags force a text into a form.
+type formFlags struct {
+	Grammar    string `help:"Write only what this grammar (GBNF) derives: a file, or the grammar itself." env:"-" placeholder:"FILE"`
+	JSONSchema string `name:"json-schema" short:"j" help:"Write only JSON that fits this schema: a file, or the schema itself." env:"-" placeholder:"FILE"`
+}
+
+// form returns the form of the texts that the flags allow, as tandem.Settings has it; empty for no limit.
+func (f formFlags) form() (string, error) {
+	switch {
+	case f.Grammar != "" && f.JSONSchema != "":
+		return "", errors.New("--grammar and --json-schema: choose one of them")
+	case f.Grammar != "":
+		return readForm("--grammar", f.Grammar, strings.Contains(f.Grammar, "::="), func(text string) error {
+			_, err := grammar.Parse(text)
+			return err
+		})
+	case f.JSONSchema != "":
+		return readForm("--json-schema", f.JSONSchema, strings.HasPrefix(strings.TrimSpace(f.JSONSchema), "{"), func(text string) error {
+			_, err := grammar.FromSchema([]byte(text))
+			return err
+		})
+	}
+	return "", nil
+}
+
+// readForm reads a grammar or schema, given inline or as a file, and checks it.
+func readForm(flag, value string, inline bool, check func(string) error) (string, error) {
+	text, source := value, flag
+	if !inline {
+		file, err := os.Open(value)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", flag, err)
+		}
+		defer file.Close()
+		read, err := io.ReadAll(io.LimitReader(file, node.MaxForm+1)) // one more is too many
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", flag, err)
+		}
+		text, source = string(read), flag+" "+value
+	}
+	if text = strings.TrimSpace(text) + "\n"; len(text) > node.MaxForm {
+		return "", fmt.Errorf("%s: it has more than %d bytes", source, node.MaxForm)
+	}
+	if err := check(text); err != nil {
+		return "", fmt.Errorf("%s: %w", source, err)
+	}
+	return text, nil
+}

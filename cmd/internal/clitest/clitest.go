@@ -4,10 +4,13 @@ package clitest
 import (
 	"bytes"
 	"context"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -23,9 +26,21 @@ func Main(m *testing.M, main func()) {
 	if os.Getenv(lazyregexp.AsProgram) != "" {
 		main()
 	}
+	flag.Parse()
+	overlap()
 	code := m.Run()
 	built.remove()
 	os.Exit(code)
+}
+
+// overlap lets more tests run at once than there are cores, unless the user has said how many: a test of processes mostly waits
+// for them.
+func overlap() {
+	chosen := false
+	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "test.parallel" })
+	if !chosen {
+		flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0)))
+	}
 }
 
 // built are the programs that Build has built.
@@ -53,7 +68,7 @@ func Build(t *testing.T, pkg string) string {
 		built.dir, built.paths = dir, map[string]string{}
 	}
 	path := filepath.Join(built.dir, filepath.Base(pkg)+".exe")
-	if out, err := exec.Command("go", "build", "-o", path, pkg).CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", path, pkg).CombinedOutput(); err != nil {
 		t.Fatalf("build %s: %v\n%s", pkg, err, out)
 	}
 	built.paths[pkg] = path

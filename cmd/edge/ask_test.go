@@ -36,6 +36,7 @@ func TestSpeed(t *testing.T) {
 
 // The file - is standard input, and so is a last argument -. Another one may be a minus.
 func TestQuestionFromStandardInput(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	for _, c := range []struct {
 		args []string
@@ -80,10 +81,11 @@ func TestCutAnswer(t *testing.T) {
 			args = []string{"--local-only", "--notes", notes}
 		}
 		args = append(args, "-n", c.tokens, c.question)
-		if a := h.ask(args...); a.Finish != c.finish || !strings.HasSuffix(a.Answer, c.ends) || c.ends == "" && a.Answer != "" {
+		a := h.ask(args...)
+		if a.Finish != c.finish || !strings.HasSuffix(a.Answer, c.ends) || c.ends == "" && a.Answer != "" {
 			t.Errorf("-n %s %s: %q, finish %s, want %q, finish %s", c.tokens, c.question, a.Answer, a.Finish, c.ends, c.finish)
 		}
-		for _, p := range h.ask(args...).Parts {
+		for _, p := range a.Parts {
 			if (p.Sure > 0) != (c.finish == "stop") || p.Cut != (c.finish != "stop") {
 				t.Errorf("-n %s %s: confidence %v, cut: %v", c.tokens, c.question, p.Sure, p.Cut)
 			}
@@ -97,6 +99,7 @@ func TestCutAnswer(t *testing.T) {
 
 // An answer that nobody knows is a success, unless the user wants it to be a failure. With --json there is an object either way.
 func TestFailUnknown(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	for _, c := range []struct {
 		question string

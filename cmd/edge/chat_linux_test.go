@@ -145,6 +145,7 @@ func (c *terminal) ready() {
 
 // On a terminal, a question that is missing is asked for, and is not kept.
 func TestAskOnATerminal(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	c := newTerminal(t, h, "ask", "--sample")
 	c.wait("question")
@@ -178,6 +179,7 @@ func TestModelShowsWhatItDoes(t *testing.T) {
 
 // A terminal shows which cloud is asked, since one that is away is given ten seconds.
 func TestDoctorShowsWhomItAsks(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	id, err := transport.Ephemeral()
 	if err != nil {
@@ -259,6 +261,7 @@ func TestChatOnADumbTerminal(t *testing.T) {
 
 // On a terminal questions are edited and kept. Ctrl-C ends an answer and not the chat; pasted lines are one question.
 func TestChatOnATerminal(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	c := newTerminal(t, h, "chat", "--placement", "sync", "--rtt", "1s") // a second for each token
 	c.ready()
@@ -297,6 +300,7 @@ func TestChatOnATerminal(t *testing.T) {
 
 // A terminal that does not say where its cursor is has menus all the same, and the chat goes on.
 func TestChatOnAMuteTerminal(t *testing.T) {
+	t.Parallel()
 	c := newTerminal(t, newHome(t), "chat", "--local-only")
 	c.mute.Store(true)
 	c.ready()

@@ -19,6 +19,7 @@ import (
 
 // A chat goes on after the conversation, or a single question, exceeds the model's context.
 func TestChatGoesOn(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	long := "What is the wifi password of the lake cabin, which stands by the water behind the old mill and under the tall firs, " +
 		"and where we were in summer, %d of us, with the boat, the dog and a hamper full of bread, cheese, plums and apples?\n"
@@ -87,6 +88,7 @@ func TestChatDocumentsNarrow(t *testing.T) {
 
 // A question of several lines is one question, a command is none, an unknown command is an error, and a path is a question.
 func TestChatCommands(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	cmd := h.Command(t.Context(), "chat", "--local-only", "--stats")
 	cmd.Stdin = strings.NewReader("\"\"\"What is the wifi password\nof the lake cabin?\"\"\"\n/seed 70707\nWho is Pepper?\n/sources\n/save said.md\n/save said.md\n/frob\n/placement device\n/clear\n/etc/hosts, what is it?\n/exit\nunread\n")
@@ -117,6 +119,7 @@ func TestChatCommands(t *testing.T) {
 
 // A line that is too long to be a question is left out, and the chat goes on. Files can be named as in a shell.
 func TestChatLinesAndPaths(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	cmd := h.Command(t.Context(), "chat", "--local-only", "--json")
 	cmd.Stdin = strings.NewReader(strings.Repeat("why ", 800_000) + "\nWho runs the bakery?\r\n/save ~/said.md\n/save \"a b.md\"\nWho runs the bakery?")
@@ -134,6 +137,7 @@ func TestChatLinesAndPaths(t *testing.T) {
 
 // Each part of an answer is a paragraph of its own in a saved chat: Markdown joins lines.
 func TestSaveParts(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	cmd := h.Command(t.Context(), "chat", "--sample")
 	cmd.Stdin = strings.NewReader(question + "\n/save said.md\n")
@@ -159,6 +163,7 @@ func TestSaveMarks(t *testing.T) {
 
 // A saved chat has the sentences that were shown below an answer, also where nothing was certain.
 func TestSaveNearest(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	cmd := h.Command(t.Context(), "chat", "--local-only")
 	cmd.Stdin = strings.NewReader("What is the wifi password of the submarine?\n/save said.md\n")

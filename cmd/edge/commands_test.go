@@ -14,6 +14,7 @@ import (
 
 // The commands about the program itself, and the short names of others.
 func TestProgramCommands(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	clitest.Write(t, filepath.Join(h.Dir, ".config", "tandem", "edge"), "config.json", `{"placement": "cloud", "seed": 7, "lora": []}`)
 	clitest.Write(t, h.Dir, "question.txt", "When does the harbour museum open?\n")
@@ -55,6 +56,7 @@ func TestProgramCommands(t *testing.T) {
 
 // The help of a command has the defaults that a placeholder hides, and other names of commands only where these are listed.
 func TestHelpOfCommands(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	for args, want := range map[string]string{
 		"ask":               "doctor lists them. Default: native.",
@@ -82,6 +84,7 @@ func TestHelpOfCommands(t *testing.T) {
 
 // With --json every command prints an object, with keys in small letters.
 func TestObjects(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	for args, key := range map[string]string{
 		"--version": "go", "version": "go", "licenses": "modules", "man index": "page", "completion bash": "script", "show": "config",

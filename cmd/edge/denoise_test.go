@@ -91,6 +91,7 @@ func TestRunDenoises(t *testing.T) {
 
 // Flags that make no sense for a diffusion model are named, and so are its own for another.
 func TestRunRefusesFlagsOfOtherModels(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	file := diffusionFile(t, "llada")
 	for _, c := range []struct {
@@ -211,6 +212,7 @@ func TestAskDenoises(t *testing.T) {
 
 // A server denoises what it is asked alone, one answer after the other: whole and as a stream, up to a stop string.
 func TestServeDenoises(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	path := filepath.Join(t.TempDir(), "llada.gguf")
 	if err := os.WriteFile(path, tinymodel.GGUF(tinymodel.Spec{Arch: "llada", Seed: 3, Gain: 3, Context: 2048}), 0o644); err != nil {
@@ -260,6 +262,7 @@ func contentOf(t *testing.T, body string) string {
 
 // A server to which a cloud is paired denoises what it is asked alone as before.
 func TestServeDenoisesAfterPairing(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	clitest.Write(t, h.Dir, "llada.gguf", string(tinymodel.GGUF(tinymodel.Spec{Arch: "llada", Seed: 3, Gain: 3, Context: 2048})))
 	clitest.Write(t, h.Dir, "own.md", "The berth of the Marigold is C17.\n")

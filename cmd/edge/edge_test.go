@@ -128,7 +128,7 @@ func TestPairAnswersWhatNeitherSideCan(t *testing.T) {
 // The sample says both times of the harbour museum in one sentence, and its closing day in the next.
 func TestSampleTimes(t *testing.T) {
 	t.Parallel()
-	h := newHome(t)
+	ask := newHome(t).chat(t.Context())
 	for q, want := range map[string]string{
 		"When does the harbour museum open?":            "9:30",
 		"When does the harbour museum close?":           "17:00",
@@ -138,7 +138,7 @@ func TestSampleTimes(t *testing.T) {
 		"What is the entry fee of the harbour museum?":  "8 euros",
 		"Who is the director of the harbour museum?":    "Ines Calder",
 	} {
-		if a := h.ask(q); a.Answer != want {
+		if a := ask(q); a.Answer != want {
 			t.Errorf("%s: %q, want %q", q, a.Answer, want)
 		}
 	}
@@ -146,6 +146,7 @@ func TestSampleTimes(t *testing.T) {
 
 // Of a question that may ask for two things and is not divided, the answer says that one may be missing.
 func TestUndividedQuestion(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	for q, want := range map[string]bool{"What is the colour of the cat and the dog?": true, question: false} {
 		if said := strings.Join(h.ask(q).Remarks, "; "); strings.Contains(said, "one of two things") != want {
@@ -179,6 +180,7 @@ func TestSeedFixesSampledText(t *testing.T) {
 
 // An answer that says that nobody knows is marked as unknown, whatever it read.
 func TestUnknownIsCounted(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	for q, want := range map[string]bool{"Who owns the moon?": true, "Who is the harbour master of the marina?": false} {
 		if a := h.ask(q); a.Unknown != want || (a.Answer == extract.Unknown) != want || a.LocalOnly {
@@ -189,6 +191,7 @@ func TestUnknownIsCounted(t *testing.T) {
 
 // Folders given for one question are used for it, and nothing of them is kept.
 func TestFoldersForOneQuestion(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	notes, public := filepath.Join(h.Dir, "notes"), filepath.Join(h.Dir, "public")
 	clitest.Write(t, notes, "boat.md", "# The boat Marigold\n\nThe berth of the Marigold is C17. The Marigold is owned by Petra Lindgren. The engine was serviced on 3 May.\n")
@@ -266,6 +269,7 @@ func TestSentenceCitedOnce(t *testing.T) {
 
 // --local-only opens no socket. The test counts the program's sockets while it answers.
 func TestLocalOnlyOpensNoSocket(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("counts sockets in /proc, which is Linux's")
 	}
@@ -318,6 +322,7 @@ func countSockets(pid int) int {
 
 // A flag wins over the environment, which wins over the configuration file.
 func TestConfigurationOrder(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	clitest.Write(t, filepath.Join(h.Dir, ".config", "tandem", "edge"), "config.json", `{"placement": "cloud", "seed": 7}`)
 	run := func(env string, args ...string) askJSON {
@@ -406,6 +411,7 @@ func TestNoHome(t *testing.T) {
 
 // Flags that are actions cannot be set in the environment or the configuration file.
 func TestActionsAreNoSettings(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	env := []string{"TANDEM_VERSION=1.2", "TANDEM_LIST=1", "TANDEM_REMOVE=nobody", "TANDEM_CLEAR=1", "TANDEM_SHOW=1", "TANDEM_PROFILE=1", "TANDEM_HELP=1"}
 	if out, stderr, err := h.RunWith(env, "index", "list"); err != nil || !strings.Contains(out, "Nothing has been indexed yet") {
@@ -514,6 +520,7 @@ func TestAskHelpIsShort(t *testing.T) {
 
 // An empty path, such as that of an unset shell variable, does not mean the working directory.
 func TestEmptyPaths(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	clitest.Write(t, h.Dir, "boat.md", "# The boat Marigold\n\nThe berth of the Marigold is C17.\n")
 	if _, stderr, err := h.Run("index", "add", "."); err != nil {
@@ -541,6 +548,7 @@ func TestEmptyPaths(t *testing.T) {
 
 // A user's documents are indexed, listed, used for an answer and removed.
 func TestIndexLife(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	docs := filepath.Join(h.Dir, "docs")
 	clitest.Write(t, docs, "boat.md", "# The boat Marigold\n\nThe berth of the Marigold is C17.\n")
@@ -564,6 +572,7 @@ func TestIndexLife(t *testing.T) {
 
 // An answer says that a file has changed or gone since it was indexed.
 func TestStaleDocuments(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	file := filepath.Join(h.Dir, "docs", "boat.md")
 	clitest.Write(t, filepath.Dir(file), "boat.md", "The berth of the Marigold is C17.\n")

@@ -16,6 +16,7 @@ const saidTwice = "Summarize: The harbour museum opens at 9:30. The harbour muse
 
 // Drafting does not change the text; --stats prints what became of the drafts.
 func TestRunDrafts(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	text := ""
 	for _, draft := range []string{"off", "auto", "pld", "sam", "all", "auto,history", "forecast,pld"} {
@@ -56,6 +57,7 @@ func TestRunDrafts(t *testing.T) {
 }
 
 func TestRunDraftErrors(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	for _, c := range []struct{ args, want string }{
 		{"--draft off,history", "off"},
@@ -74,6 +76,7 @@ func TestRunDraftErrors(t *testing.T) {
 
 // Only the drafter history keeps texts, which can be listed and cleared.
 func TestHistoryLife(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	list := func() (got struct {
 		Folder    string
@@ -139,6 +142,7 @@ func TestHistoryLife(t *testing.T) {
 
 // An error about a damaged history names the file and what to do; clearing helps.
 func TestHistoryErrors(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	remember := []string{"run", "--draft", "history", "--max-tokens", "4", "--threads", "1", saidTwice}
 	if _, stderr, err := h.Run(remember...); err != nil {

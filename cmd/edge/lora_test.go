@@ -130,6 +130,7 @@ func TestLora(t *testing.T) {
 
 // Forecasts leave the text as it is, and are no adapter of it.
 func TestForecast(t *testing.T) {
+	t.Parallel()
 	home := clitest.NewHome(t)
 	const prompt = "Context: The harbour museum opens at nine. Its director is Ada Lindqvist.\nQuestion: When does the harbour museum open?\nAnswer:"
 	text := func(args ...string) (v struct {

@@ -11,6 +11,7 @@ import (
 
 // Where nobody knows, the likeliest sentence of a passage stands alone, and what is around it in the line below.
 func TestNearestSentenceComesFirst(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	if err := os.Mkdir(filepath.Join(h.Dir, "notes"), 0o755); err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 
 // Output to a full disk is an error.
 func TestFullOutput(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	clitest.Write(t, h.Dir, "boat.md", "# The boat Marigold\n\nThe berth of the Marigold is C17.\n")
 	if _, stderr, err := h.Run("index", "add", "boat.md"); err != nil {

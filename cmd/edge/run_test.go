@@ -38,6 +38,7 @@ func TestRunBuiltIn(t *testing.T) {
 
 // A model in the place where other programs' run takes it is not read as the prompt.
 func TestRunModelFirst(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	clitest.Write(t, h.Dir, "own.gguf", string(tinymodel.GGUF(tinymodel.Spec{Seed: 3})))
 	for _, name := range []string{"llama3.2", "qwen2.5:0.5b", "gemma3:4b", "gemma3n:e2b-q4_0", "hf.co/Qwen/Qwen2.5-0.5B-Instruct-GGUF", "own.gguf"} {

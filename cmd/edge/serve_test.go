@@ -89,6 +89,7 @@ func (s serveProcess) ask(question, more string) string {
 // Questions are answered at once by the pair, over any emulated path; documents that are uploaded take the place of the
 // samples, and stay.
 func TestServe(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	s := serve(h, "--wait", "60s") // a busy machine may take longer than usual
 	var all sync.WaitGroup
@@ -179,6 +180,7 @@ func TestServeReplacesWhileItAnswers(t *testing.T) {
 
 // A document that is skipped does not take the place of an earlier one of its name, and a new one leaves no trace.
 func TestServeKeepsADocumentThatIsSkipped(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	s := serve(h, "--side", "device")
 	const good = "# The boat\n\nThe boat lies at pier 7. Its name is Merganser."
@@ -208,6 +210,7 @@ func TestServeKeepsADocumentThatIsSkipped(t *testing.T) {
 // What a server that was killed has written and not indexed is indexed by the next one, also in the place of an earlier document.
 // What cannot be read stays; only what was never finished goes.
 func TestServeIndexesWhatAnotherLeft(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	dir := filepath.Join(h.Dir, ".local", "share", "tandem", "edge", "uploads")
 	stale, fresh := atomicfile.Unfinished+"A", atomicfile.Unfinished+"B"
@@ -240,6 +243,7 @@ func TestServeIndexesWhatAnotherLeft(t *testing.T) {
 
 // A document whose file is gone already can be removed like any other.
 func TestServeRemovesADocumentWithoutItsFile(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	s := serve(h, "--side", "device")
 	if code, body := s.do("POST", "/v1/documents?name=boat.md", "# The boat\n\nThe boat lies at pier 7."); code != http.StatusOK {
@@ -339,6 +343,7 @@ func TestServeDrafts(t *testing.T) {
 
 // The choices of a request are those of their seeds alone, though they are decoded together.
 func TestServeChoices(t *testing.T) {
+	t.Parallel()
 	s := serve(newHome(t), "--side", "device", "--reader", "decoder")
 	choices := func(seed, n int) (texts []string) {
 		body := fmt.Sprintf(`{"seed":%d,"n":%d,"temperature":1.5,"max_tokens":12,"messages":[{"role":"user","content":"What is the door code of the boat house?"}]}`, seed, n)
@@ -369,6 +374,7 @@ func TestServeChoices(t *testing.T) {
 
 // With --drain, an answer in progress is given to its end after the server is told to end. Meanwhile ps says so.
 func TestServeDrains(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	if _, errs, err := h.Run("serve", "--drain", "-1s"); err == nil || !strings.Contains(errs, "--drain -1s: want 0s or more") {
 		t.Errorf("%v, %s", err, errs)
@@ -421,6 +427,7 @@ func TestServeDrains(t *testing.T) {
 
 // A server that others can reach needs a key, which nobody else can read.
 func TestServeNeedsAKey(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	if _, errs, err := h.Run("serve", "--http", "0.0.0.0:0"); err == nil || !strings.Contains(errs, "--api-key") {
 		t.Errorf("%v: %s", err, errs)
@@ -548,6 +555,7 @@ func TestServeEncoder(t *testing.T) {
 // Documents that come at the same time wait for each other. One that is refused because another program writes the index does
 // not stay on the disk, and does not take the place of an earlier one.
 func TestServeKeepsNoRefusedDocument(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	s := serve(h, "--wait", "60s") // a busy machine may take longer than usual
 	var all sync.WaitGroup

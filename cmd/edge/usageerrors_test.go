@@ -11,6 +11,7 @@ import (
 
 // What is wrong with a command line is said together with what helps.
 func TestHelpfulErrors(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	clitest.Write(t, h.Dir, "binary", "\x7fELF\x00\x00")
 	clitest.Write(t, h.Dir, "thesis.txt", "years of work\n")

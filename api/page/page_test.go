@@ -14,7 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
 	"tandem"
@@ -148,6 +150,58 @@ func (p *papers) Search(_ context.Context, question string, k int) ([]api.Found,
 	return []api.Found{{Passage: passages.Passage{Title: "Note", Text: "Winter hours.\n" + question + "\nAsk for Ann. " + hostile}}}, nil
 }
 
+// browser is the context of the one browser of all tests, which takes seconds to start. It is nil where there is none.
+var (
+	browser     context.Context
+	browserErr  error
+	browserOnce sync.Once
+)
+
+func startBrowser() {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "headless-shell"} {
+		if path, err := exec.LookPath(name); err == nil {
+			options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox)
+			all, _ := chromedp.NewExecAllocator(context.Background(), options...)
+			browser, _ = chromedp.NewContext(all, chromedp.WithErrorf(func(string, ...any) {})) // it does not know all events of dialogs
+			browserErr = chromedp.Run(browser)
+			return
+		}
+	}
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if browser != nil {
+		chromedp.Cancel(browser)
+	}
+	os.Exit(code)
+}
+
+// window opens a window with storage of its own, as in a browser that was never used before.
+func window(t *testing.T) context.Context {
+	t.Helper()
+	if browserOnce.Do(startBrowser); browser == nil {
+		t.Skip("no browser: install chromium")
+	}
+	err := browserErr
+	var opened target.ID
+	if err == nil {
+		all := cdp.WithExecutor(browser, chromedp.FromContext(browser).Browser)
+		var storage cdp.BrowserContextID
+		if storage, err = target.CreateBrowserContext().WithDisposeOnDetach(true).Do(all); err == nil {
+			opened, err = target.CreateTarget("about:blank").WithBrowserContextID(storage).WithNewWindow(true).Do(all)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(browser, time.Minute)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx, chromedp.WithTargetID(opened))
+	t.Cleanup(cancel)
+	return ctx
+}
+
 // world is a server with a browser that shows its page.
 type world struct {
 	t      *testing.T
@@ -173,34 +227,17 @@ func openAt(t *testing.T, from *sides, width, height int64, dark bool) *world {
 // start does not wait for the page to be ready. The server asks for key, if that is not empty.
 func start(t *testing.T, from *sides, key string, width, height int64, dark bool) *world {
 	t.Helper()
-	browser := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "headless-shell"} {
-		if path, err := exec.LookPath(name); err == nil {
-			browser = path
-			break
-		}
-	}
-	if browser == "" {
-		t.Skip("no browser: install chromium")
-	}
 	m, err := model.OpenBytes("tiny", tinymodel.GGUF(tinymodel.Spec{}), native.New(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, sides: from, papers: &papers{}}
+	w := &world{t: t, ctx: window(t), sides: from, papers: &papers{}}
 	server := httptest.NewServer(api.New(api.Config{
 		Answers: w.sides, Library: w.papers, Model: api.ModelInfo{Name: "reader"}, Tokens: m.Tokenizer(), Pointing: true,
 		Defaults: tandem.Settings{MaxTokens: 64, Nucleus: 0.8, Support: 16}, Page: page.Handler(), Key: key, Private: func() bool { return from.private },
 	}).Handler())
 	t.Cleanup(server.Close)
 	w.url = server.URL
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(browser), chromedp.NoSandbox, chromedp.WindowSize(int(width), int(height)))
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
-	t.Cleanup(cancel)
-	w.ctx, cancel = chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {})) // it does not know all events of dialogs
-	t.Cleanup(cancel)
 	scheme := "light"
 	if dark {
 		scheme = "dark"

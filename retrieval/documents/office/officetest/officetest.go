@@ -4,8 +4,10 @@ package officetest
 import (
 	"archive/zip"
 	"bytes"
+	"compress/flate"
 	"encoding/xml"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 )
@@ -14,6 +16,7 @@ import (
 func Zip(entries ...string) []byte {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
+	w.RegisterCompressor(zip.Deflate, func(to io.Writer) (io.WriteCloser, error) { return flate.NewWriter(to, flate.BestSpeed) })
 	for i := 0; i+1 < len(entries); i += 2 {
 		how := zip.Deflate
 		if len(entries[i+1]) < 1<<12 {

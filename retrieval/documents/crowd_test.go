@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"tandem/retrieval/internal/blocks"
+	"tandem/retrieval/internal/blocks/blockstest"
 )
 
 // A file of nothing but ends of lines would take fifty times its size. It is refused before that.
 func TestTooManyLines(t *testing.T) {
+	blockstest.Large(t)
 	const mail = "From: a@b.example\nSubject: x\n\n"
 	for name, data := range map[string]string{
 		"a.txt": "a\n" + strings.Repeat("\n", 4<<20), "a.md": "a\n" + strings.Repeat("\f", 4<<20), "a.csv": "a,b\n" + strings.Repeat("\r", 4<<20), "a.eml": mail + "a" + strings.Repeat("\n", 4<<20),
@@ -34,6 +36,7 @@ func TestTooManyLines(t *testing.T) {
 
 // A page of nothing but tags would take fifty times its size. It is refused before that.
 func TestTooManyElements(t *testing.T) {
+	blockstest.Large(t)
 	for _, tag := range []string{"<td>", "<p>", "</p>", "<br>", "<!>"} {
 		page := "<table><tr>" + strings.Repeat(tag, 7<<20/len(tag))
 		var before, after runtime.MemStats
@@ -54,6 +57,7 @@ func TestTooManyElements(t *testing.T) {
 
 // A file of many tiny blocks would take a hundred times its size. It is refused, and told what to do.
 func TestTooManyBlocks(t *testing.T) {
+	blockstest.Large(t)
 	for name, line := range map[string]string{"a.txt": "- a\n", "a.md": "- a\n", "b.md": "A\n\n", "a.html": "<p>a</p>", "a.csv": "a,b\n"} {
 		_, err := Parse(t.Context(), name, []byte(strings.Repeat(line, blocks.MaxBlocks+10)))
 		if err == nil || !strings.Contains(err.Error(), "divide it into several files") {

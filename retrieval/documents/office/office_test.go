@@ -169,6 +169,7 @@ func TestEPUB(t *testing.T) {
 }
 
 func TestArchiveErrors(t *testing.T) {
+	blockstest.Large(t)
 	huge := func(entry, before, fill string, n int) []byte {
 		return officetest.Zip(entry, before+strings.Repeat(fill, n/len(fill)))
 	}
@@ -259,6 +260,7 @@ func TestArchiveErrors(t *testing.T) {
 
 // Archives whose bytes were changed at random cause no panic, and no more memory than the bounds allow.
 func TestDamagedArchives(t *testing.T) {
+	blockstest.Large(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	sound := map[string][]byte{
 		"a.docx": officetest.DOCX(officetest.DOCXTable([][]string{{"a", "b", "c"}, {"1", "2", "3"}}, true)+officetest.InList(1, 1, "x"), nil),

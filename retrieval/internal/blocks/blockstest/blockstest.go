@@ -55,3 +55,12 @@ func oneLine(b blocks.Block) string {
 	}
 	return d.Blocks[0].Text
 }
+
+// Large skips a test of large files in short runs: those are with the race detector, under which it takes minutes, and a parser
+// runs in one goroutine.
+func Large(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("large files, in one goroutine")
+	}
+}

@@ -11,6 +11,7 @@ import (
 
 	"tandem/internal/cputime"
 	"tandem/retrieval/documents/office/officetest"
+	"tandem/retrieval/internal/blocks/blockstest"
 )
 
 // patience is far more than the processor time that a parser takes for any of the files here if it is linear in their size, and
@@ -20,13 +21,8 @@ const patience = 15 * time.Second
 // No file makes a parser work for hours: each of these would if some step looked at all of the file, or copied all of it,
 // again and again.
 func TestParsersAreLinear(t *testing.T) {
-	many := func(s string, n int) string {
-		if testing.Short() {
-			n /= 64
-		}
-		return strings.Repeat(s, n)
-	}
-	chunks := many("a<!---->", 1<<20) // text that comes in many pieces
+	blockstest.Large(t)
+	chunks := strings.Repeat("a<!---->", 1<<20) // text that comes in many pieces
 	mail := "From: Ada <a@b.example>\nSubject: x\nContent-Type: text/plain; format=flowed\n\n"
 	for name, c := range map[string]struct {
 		file string
@@ -38,17 +34,19 @@ func TestParsersAreLinear(t *testing.T) {
 		"a title in pieces, epub":   {"a.epub", func() []byte { return bookOf("<dc:title>" + chunks + "</dc:title>") }},
 		"an author in pieces, epub": {"a.epub", func() []byte { return bookOf("<dc:creator>" + chunks + "</dc:creator>") }},
 		"chapters and locks, epub":  {"a.epub", lockedBook},
-		"a chapter repeated, epub":  {"a.epub", func() []byte { return bookOf(`<item id="a" href="a.html"/>` + many(`<itemref idref="a"/>`, 1<<18)) }},
+		"a chapter repeated, epub": {"a.epub", func() []byte {
+			return bookOf(`<item id="a" href="a.html"/>` + strings.Repeat(`<itemref idref="a"/>`, 1<<18))
+		}},
 		"long marks of lists, docx": {"a.docx", longMarks},
 		"a slide repeated, pptx":    {"a.pptx", slideRepeated},
 		"a long title, pptx": {"a.pptx", func() []byte {
-			return officetest.PPTX(nil, `<p:sp><p:ph type="title"/>`+many("<a:p><a:t>a</a:t></a:p>", 1<<17)+"</p:sp>")
+			return officetest.PPTX(nil, `<p:sp><p:ph type="title"/>`+strings.Repeat("<a:p><a:t>a</a:t></a:p>", 1<<17)+"</p:sp>")
 		}},
 		"a row repeated, ods": {"a.ods", func() []byte {
-			return officetest.ODS("<table:table>" + many(`<table:table-row table:number-rows-repeated="1048576"><table:table-cell table:number-columns-repeated="1024"><text:p>a</text:p></table:table-cell></table:table-row>`, 1<<13) + "</table:table>")
+			return officetest.ODS("<table:table>" + strings.Repeat(`<table:table-row table:number-rows-repeated="1048576"><table:table-cell table:number-columns-repeated="1024"><text:p>a</text:p></table:table-cell></table:table-row>`, 1<<13) + "</table:table>")
 		}},
 		"edges of slides, odp": {"a.odp", func() []byte {
-			return officetest.ODP(many("<presentation:footer-decl>"+many("a", 999)+"</presentation:footer-decl>", 1<<13) + "<draw:page><text:p>x</text:p></draw:page>")
+			return officetest.ODP(strings.Repeat("<presentation:footer-decl>"+strings.Repeat("a", 999)+"</presentation:footer-decl>", 1<<13) + "<draw:page><text:p>x</text:p></draw:page>")
 		}},
 		"notes in notes, md": {"a.md", func() []byte {
 			var b strings.Builder
@@ -59,84 +57,102 @@ func TestParsersAreLinear(t *testing.T) {
 		}},
 		"other tags, md": {"a.md", func() []byte {
 			var b strings.Builder
-			for n := range len(many("a", 1<<17)) {
+			for n := range 1 << 17 {
 				fmt.Fprintf(&b, "{{< code%d >}}\n", n)
 			}
 			return []byte(b.String())
 		}},
-		"open tags, md":      {"a.md", func() []byte { return []byte(many("{{< `a` ", 1<<16)) }},
-		"code, md":           {"a.md", func() []byte { return []byte(many("`a` ", 1<<19) + "<!-- b -->") }},
-		"tags, md":           {"a.md", func() []byte { return []byte(many("{{< code >}}\n", 1<<15)) }},
-		"short tables, csv":  {"a.csv", func() []byte { return []byte(many("a,b,c\n,,\n", 1<<16)) }},
-		"flowed lines, mail": {"a.eml", func() []byte { return []byte(mail + many("abc \n", 1<<19)) }},
-		"struck out, html":   {"a.html", func() []byte { return []byte(many("<del>", 400) + "x" + many("<b>word</b> ", 1<<18)) }},
-		"terms, html":        {"a.html", func() []byte { return []byte("<dl>" + many("<dt>a", 1<<18)) }},
-		"descriptions, html": {"a.html", func() []byte { return []byte("<dl><dt>" + many("a", 1<<19) + many("<dd>a<!-- -->", 1<<16)) }},
-		"folded text, html":  {"a.html", func() []byte { return []byte(many("<details><summary>a</summary></details> ", 1<<15)) }},
-		"paragraphs, rtf":    {"a.rtf", func() []byte { return []byte(`{\rtf1 ` + many(`a\par `, 1<<16)) }},
-		"calendars, mail": {"a.eml", func() []byte {
-			return []byte("Subject: x\nContent-Type: multipart/mixed; boundary=b\n\n" + many("--b\nContent-Type: text/calendar\n\n"+invitation, 900))
+		"open tags, md":      {"a.md", func() []byte { return []byte(strings.Repeat("{{< `a` ", 1<<16)) }},
+		"code, md":           {"a.md", func() []byte { return []byte(strings.Repeat("`a` ", 1<<19) + "<!-- b -->") }},
+		"tags, md":           {"a.md", func() []byte { return []byte(strings.Repeat("{{< code >}}\n", 1<<15)) }},
+		"short tables, csv":  {"a.csv", func() []byte { return []byte(strings.Repeat("a,b,c\n,,\n", 1<<16)) }},
+		"flowed lines, mail": {"a.eml", func() []byte { return []byte(mail + strings.Repeat("abc \n", 1<<19)) }},
+		"struck out, html": {"a.html", func() []byte {
+			return []byte(strings.Repeat("<del>", 400) + "x" + strings.Repeat("<b>word</b> ", 1<<18))
 		}},
-		"rules with bars":          {"a.txt", func() []byte { return []byte(many("--|--|--\n", 1<<16)) }},
-		"rules with gaps":          {"a.txt", func() []byte { return []byte(many("--  --\n", 1<<16)) }},
-		"edges of boxes":           {"a.txt", func() []byte { return []byte(many("+--+\n", 1<<16)) }},
-		"edges of boxes, Markdown": {"a.md", func() []byte { return []byte(many("+--+\n", 1<<16)) }},
-		"gaps, Markdown":           {"a.md", func() []byte { return []byte(many("--  --\n", 1<<16)) }},
-		"a tall cell in a box":     {"a.txt", func() []byte { return []byte("+-+-+\n" + many("|ab|c|\n", 1<<19) + "+-+-+\n|a|b|\n|c|d|\n+-+-+\n") }},
-		"a tall cell in a column":  {"a.txt", func() []byte { return []byte("Ab    cd\n" + many("      ef\n", 3<<17) + "Gh    ij\n") }},
+		"terms, html": {"a.html", func() []byte { return []byte("<dl>" + strings.Repeat("<dt>a", 1<<18)) }},
+		"descriptions, html": {"a.html", func() []byte {
+			return []byte("<dl><dt>" + strings.Repeat("a", 1<<19) + strings.Repeat("<dd>a<!-- -->", 1<<16))
+		}},
+		"folded text, html": {"a.html", func() []byte { return []byte(strings.Repeat("<details><summary>a</summary></details> ", 1<<15)) }},
+		"paragraphs, rtf":   {"a.rtf", func() []byte { return []byte(`{\rtf1 ` + strings.Repeat(`a\par `, 1<<16)) }},
+		"calendars, mail": {"a.eml", func() []byte {
+			return []byte("Subject: x\nContent-Type: multipart/mixed; boundary=b\n\n" + strings.Repeat("--b\nContent-Type: text/calendar\n\n"+invitation, 900))
+		}},
+		"rules with bars":          {"a.txt", func() []byte { return []byte(strings.Repeat("--|--|--\n", 1<<16)) }},
+		"rules with gaps":          {"a.txt", func() []byte { return []byte(strings.Repeat("--  --\n", 1<<16)) }},
+		"edges of boxes":           {"a.txt", func() []byte { return []byte(strings.Repeat("+--+\n", 1<<16)) }},
+		"edges of boxes, Markdown": {"a.md", func() []byte { return []byte(strings.Repeat("+--+\n", 1<<16)) }},
+		"gaps, Markdown":           {"a.md", func() []byte { return []byte(strings.Repeat("--  --\n", 1<<16)) }},
+		"a tall cell in a box": {"a.txt", func() []byte {
+			return []byte("+-+-+\n" + strings.Repeat("|ab|c|\n", 1<<19) + "+-+-+\n|a|b|\n|c|d|\n+-+-+\n")
+		}},
+		"a tall cell in a column": {"a.txt", func() []byte { return []byte("Ab    cd\n" + strings.Repeat("      ef\n", 3<<17) + "Gh    ij\n") }},
 		"justified lines": {"a.txt", func() []byte {
-			return []byte(many("one two three  four five six seven eight nine ten eleven twelve\n", 1<<15))
+			return []byte(strings.Repeat("one two three  four five six seven eight nine ten eleven twelve\n", 1<<15))
 		}},
 		"a long form of numbers, xlsx": {"a.xlsx", longForm},
 		"parameters of a line, ics": {"a.ics", func() []byte {
-			return []byte("BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:x\nATTENDEE" + many(";A", 1<<19) + ":\nEND:VEVENT\n")
+			return []byte("BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:x\nATTENDEE" + strings.Repeat(";A", 1<<19) + ":\nEND:VEVENT\n")
 		}},
 		"deeper and deeper":     {"a.txt", deeper},
-		"a long definition":     {"a.md", func() []byte { return []byte("Term\n: one\n" + many("  two\n", 3<<17)) }},
-		"one cue, subtitles":    {"a.srt", func() []byte { return []byte("00:01,000 --> 00:02,000\n" + many("<i>word</i> ", 1<<18)) }},
-		"cues, subtitles":       {"a.vtt", func() []byte { return []byte(many("00:01.000 --> 00:02.000\nword\n", 1<<17)) }},
-		"marks, Org":            {"a.org", func() []byte { return []byte(many("=a ~b /c +d ", 1<<18)) }},
-		"titles, Org":           {"a.org", func() []byte { return []byte(many("#+TITLE: a\n", 1<<18)) }},
-		"drawers, Org":          {"a.org", func() []byte { return []byte(many(":A:\n", 1<<18)) }},
-		"marks, RST":            {"a.rst", func() []byte { return []byte(many(":a:`b` ``c ", 1<<18)) }},
-		"notes, RST":            {"a.rst", func() []byte { return []byte(many(".. note::\n", 1<<16) + many("  a\n", 1<<17)) }},
+		"a long definition":     {"a.md", func() []byte { return []byte("Term\n: one\n" + strings.Repeat("  two\n", 3<<17)) }},
+		"one cue, subtitles":    {"a.srt", func() []byte { return []byte("00:01,000 --> 00:02,000\n" + strings.Repeat("<i>word</i> ", 1<<18)) }},
+		"cues, subtitles":       {"a.vtt", func() []byte { return []byte(strings.Repeat("00:01.000 --> 00:02.000\nword\n", 1<<17)) }},
+		"marks, Org":            {"a.org", func() []byte { return []byte(strings.Repeat("=a ~b /c +d ", 1<<18)) }},
+		"titles, Org":           {"a.org", func() []byte { return []byte(strings.Repeat("#+TITLE: a\n", 1<<18)) }},
+		"drawers, Org":          {"a.org", func() []byte { return []byte(strings.Repeat(":A:\n", 1<<18)) }},
+		"marks, RST":            {"a.rst", func() []byte { return []byte(strings.Repeat(":a:`b` ``c ", 1<<18)) }},
+		"notes, RST":            {"a.rst", func() []byte { return []byte(strings.Repeat(".. note::\n", 1<<16) + strings.Repeat("  a\n", 1<<17)) }},
 		"notes in notes, RST":   {"a.rst", notesInNotes},
-		"comments, RST":         {"a.rst", func() []byte { return []byte(many("..\n\n\n\n", 1<<17)) }},
-		"headings, RST":         {"a.rst", func() []byte { return []byte(many("a\n==\n", 1<<16)) }},
-		"columns, RST":          {"a.rst", func() []byte { return []byte(many("= ", 1<<17) + "=\n" + many("a\n", 1<<18)) }},
-		"rows, RST":             {"a.rst", func() []byte { return []byte(many("= ", 31) + "=\n" + many("a\n", 1<<18)) }},
-		"a list of a list, RST": {"a.rst", func() []byte { return []byte(".. list-table:: a\n\n   * - a\n" + many("       a\n", 1<<18)) }},
-		"rows of a column, RST": {"a.rst", func() []byte { return []byte("== ==\na b\n" + many("   c\n", 1<<18)) }},
-		"lists, JSON":           {"a.json", func() []byte { return []byte("[" + many("[[1],", 1<<5) + many("[1],", 1<<16)) }},
+		"comments, RST":         {"a.rst", func() []byte { return []byte(strings.Repeat("..\n\n\n\n", 1<<17)) }},
+		"headings, RST":         {"a.rst", func() []byte { return []byte(strings.Repeat("a\n==\n", 1<<16)) }},
+		"columns, RST":          {"a.rst", func() []byte { return []byte(strings.Repeat("= ", 1<<17) + "=\n" + strings.Repeat("a\n", 1<<18)) }},
+		"rows, RST":             {"a.rst", func() []byte { return []byte(strings.Repeat("= ", 31) + "=\n" + strings.Repeat("a\n", 1<<18)) }},
+		"a list of a list, RST": {"a.rst", func() []byte { return []byte(".. list-table:: a\n\n   * - a\n" + strings.Repeat("       a\n", 1<<18)) }},
+		"rows of a column, RST": {"a.rst", func() []byte { return []byte("== ==\na b\n" + strings.Repeat("   c\n", 1<<18)) }},
+		"lists, JSON":           {"a.json", func() []byte { return []byte("[" + strings.Repeat("[[1],", 1<<5) + strings.Repeat("[1],", 1<<16)) }},
 		"a long name, JSON": {"a.json", func() []byte {
-			return []byte(`{"` + many("k", 1<<19) + `":[` + many("[[1]],", 1<<14) + "1]}")
+			return []byte(`{"` + strings.Repeat("k", 1<<19) + `":[` + strings.Repeat("[[1]],", 1<<14) + "1]}")
 		}},
-		"objects, JSON":        {"a.json", func() []byte { return []byte("[" + many(`{"a":{"b":[{"c":1}]}},`, 1<<15) + "1]") }},
-		"lists, YAML":          {"a.yaml", func() []byte { return []byte(many("- - a\n", 1<<15)) }},
-		"comments, YAML":       {"a.yaml", func() []byte { return []byte("a: b\n" + many("# c\n", 1<<16)) }},
-		"others' values, YAML": {"a.yaml", func() []byte { return []byte("- &a " + many("word ", 1<<13) + "\n" + many("- *a\n", 1<<15)) }},
-		"open brackets, YAML":  {"a.yaml", func() []byte { return []byte(many("[", 9000) + many("a: ", 1<<16)) }},
-		"comments, TOML":       {"a.toml", func() []byte { return []byte(many("# c\n\n", 1<<19) + many("# c\n", 1<<19) + "a = 1\n") }},
-		"tables, TOML":         {"a.toml", func() []byte { return []byte(many("[a] # word\n", 1<<18)) }},
-		"quotes, TOML":         {"a.toml", func() []byte { return []byte("a = " + many(`"`, 1<<21)) }},
-		"further lines, INI":   {"a.ini", func() []byte { return []byte("a=b\n" + many(" c\n", 1<<19-2)) }},
-		"comments, INI":        {"a.ini", func() []byte { return []byte("a=b\n" + many("# c\n", 1<<19-2)) }},
-		"texts in pieces, XML": {"a.xml", func() []byte { return []byte(many("<a>", 60) + many("b<!---->", 1<<17) + many("</a>", 60)) }},
+		"objects, JSON":  {"a.json", func() []byte { return []byte("[" + strings.Repeat(`{"a":{"b":[{"c":1}]}},`, 1<<15) + "1]") }},
+		"lists, YAML":    {"a.yaml", func() []byte { return []byte(strings.Repeat("- - a\n", 1<<15)) }},
+		"comments, YAML": {"a.yaml", func() []byte { return []byte("a: b\n" + strings.Repeat("# c\n", 1<<16)) }},
+		"others' values, YAML": {"a.yaml", func() []byte {
+			return []byte("- &a " + strings.Repeat("word ", 1<<13) + "\n" + strings.Repeat("- *a\n", 1<<15))
+		}},
+		"open brackets, YAML": {"a.yaml", func() []byte { return []byte(strings.Repeat("[", 9000) + strings.Repeat("a: ", 1<<16)) }},
+		"comments, TOML": {"a.toml", func() []byte {
+			return []byte(strings.Repeat("# c\n\n", 1<<19) + strings.Repeat("# c\n", 1<<19) + "a = 1\n")
+		}},
+		"tables, TOML":       {"a.toml", func() []byte { return []byte(strings.Repeat("[a] # word\n", 1<<18)) }},
+		"quotes, TOML":       {"a.toml", func() []byte { return []byte("a = " + strings.Repeat(`"`, 1<<21)) }},
+		"further lines, INI": {"a.ini", func() []byte { return []byte("a=b\n" + strings.Repeat(" c\n", 1<<19-2)) }},
+		"comments, INI":      {"a.ini", func() []byte { return []byte("a=b\n" + strings.Repeat("# c\n", 1<<19-2)) }},
+		"texts in pieces, XML": {"a.xml", func() []byte {
+			return []byte(strings.Repeat("<a>", 60) + strings.Repeat("b<!---->", 1<<17) + strings.Repeat("</a>", 60))
+		}},
 		"pieces of HTML, XML": {"a.xml", func() []byte {
-			return []byte("<a>" + many("<b>&lt;i>c&lt;/i></b>", 1<<16) + many("&lt;p>d&lt;/p>", 1<<16) + "</a>")
+			return []byte("<a>" + strings.Repeat("<b>&lt;i>c&lt;/i></b>", 1<<16) + strings.Repeat("&lt;p>d&lt;/p>", 1<<16) + "</a>")
 		}},
-		"open commands, TeX":     {"a.tex", func() []byte { return []byte(many(`\section{`, 1<<18)) }},
-		"footnotes, TeX":         {"a.tex", func() []byte { return []byte(many(`\footnote{`, 200) + many("a}", 200) + many("$a ", 1<<18)) }},
-		"texts of a name, TeX":   {"a.tex", func() []byte { return []byte(`\name` + many("{a}", 1<<19) + `\begin{document}a`) }},
-		"words, TeX":             {"a.tex", func() []byte { return []byte(many("a-{b} ", 1<<19)) }},
-		"a long cell, AsciiDoc":  {"a.adoc", func() []byte { return []byte("|===\n|a\n" + many("b\n", 1<<19-3)) }},
-		"names, AsciiDoc":        {"a.adoc", func() []byte { return []byte(":a: " + many("b", 1<<12) + "\n\n" + many("{a}", 1<<19)) }},
-		"headings, AsciiDoc":     {"a.adoc", func() []byte { return []byte(many("= a\n", 1<<16)) }},
-		"emphasis, Markdown":     {"a.md", func() []byte { return []byte(many("*a _b ==c **d", 1<<17) + many("* _ == ** a*", 1<<17)) }},
-		"comments, Markdown":     {"a.md", func() []byte { return []byte(many("%%a\n", 1<<17) + many(" %%", 1<<17) + "b") }},
-		"meanings below an item": {"a.md", func() []byte { return []byte("- item\n" + many(": a\n", 1<<17)) }},
+		"open commands, TeX": {"a.tex", func() []byte { return []byte(strings.Repeat(`\section{`, 1<<18)) }},
+		"footnotes, TeX": {"a.tex", func() []byte {
+			return []byte(strings.Repeat(`\footnote{`, 200) + strings.Repeat("a}", 200) + strings.Repeat("$a ", 1<<18))
+		}},
+		"texts of a name, TeX":  {"a.tex", func() []byte { return []byte(`\name` + strings.Repeat("{a}", 1<<19) + `\begin{document}a`) }},
+		"words, TeX":            {"a.tex", func() []byte { return []byte(strings.Repeat("a-{b} ", 1<<19)) }},
+		"a long cell, AsciiDoc": {"a.adoc", func() []byte { return []byte("|===\n|a\n" + strings.Repeat("b\n", 1<<19-3)) }},
+		"names, AsciiDoc": {"a.adoc", func() []byte {
+			return []byte(":a: " + strings.Repeat("b", 1<<12) + "\n\n" + strings.Repeat("{a}", 1<<19))
+		}},
+		"headings, AsciiDoc": {"a.adoc", func() []byte { return []byte(strings.Repeat("= a\n", 1<<16)) }},
+		"emphasis, Markdown": {"a.md", func() []byte {
+			return []byte(strings.Repeat("*a _b ==c **d", 1<<17) + strings.Repeat("* _ == ** a*", 1<<17))
+		}},
+		"comments, Markdown":     {"a.md", func() []byte { return []byte(strings.Repeat("%%a\n", 1<<17) + strings.Repeat(" %%", 1<<17) + "b") }},
+		"meanings below an item": {"a.md", func() []byte { return []byte("- item\n" + strings.Repeat(": a\n", 1<<17)) }},
 		"a long key before a list": {"a.md", func() []byte {
-			return []byte("---\n" + many("k", 1<<19) + ":\n" + many("- a\n", 1<<16) + "---\nText.\n")
+			return []byte("---\n" + strings.Repeat("k", 1<<19) + ":\n" + strings.Repeat("- a\n", 1<<16) + "---\nText.\n")
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

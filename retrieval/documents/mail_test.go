@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"tandem/retrieval/internal/blocks"
+	"tandem/retrieval/internal/blocks/blockstest"
 )
 
 const mailHead = `Received: by x
@@ -84,6 +85,7 @@ func TestMail(t *testing.T) {
 }
 
 func TestMailErrors(t *testing.T) {
+	blockstest.Large(t)
 	deep := "Content-Type: multipart/mixed; boundary=b0\n\n"
 	for i := range mailDepth + 2 {
 		deep += fmt.Sprintf("--b%d\nContent-Type: multipart/mixed; boundary=b%d\n\n", i, i+1)

@@ -4,13 +4,10 @@ package clitest
 import (
 	"bytes"
 	"context"
-	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
-	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -26,21 +23,9 @@ func Main(m *testing.M, main func()) {
 	if os.Getenv(lazyregexp.AsProgram) != "" {
 		main()
 	}
-	flag.Parse()
-	overlap()
 	code := m.Run()
 	built.remove()
 	os.Exit(code)
-}
-
-// overlap lets more tests run at once than there are cores, unless the user has said how many: a test of processes mostly waits
-// for them.
-func overlap() {
-	chosen := false
-	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "test.parallel" })
-	if !chosen {
-		flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0)))
-	}
 }
 
 // built are the programs that Build has built.

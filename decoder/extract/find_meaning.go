@@ -25,8 +25,29 @@ func (p passage) meaningOfCode(q query) (from, to int, ok bool) {
 	if len(all) > 0 {
 		return all[0].from, all[0].to, len(all) == 1 && all[0].from < all[0].to
 	}
-	return p.meaningInLine(wanted)
+	if from, to, ok = p.meaningInLine(wanted); !ok && defined {
+		return p.meaningInNextSentence(wanted)
+	}
+	return from, to, ok
 }
+
+// meaningInNextSentence returns what the sentence after the only one with a code of the question says that it is: "a blocked
+// pump" in "It showed E11. That's a blocked pump."
+func (p passage) meaningInNextSentence(wanted []string) (from, to int, ok bool) {
+	for _, m := range codeThenMeaning.FindAllStringSubmatchIndex(p.text[p.body:], -1) {
+		if code := strings.ToLower(p.text[p.body+m[2] : p.body+m[3]]); !slices.Contains(wanted, code) {
+			continue
+		}
+		if ok {
+			return 0, 0, false
+		}
+		from, to, ok = p.body+m[4], p.body+m[5], true
+	}
+	return from, to, ok
+}
+
+// codeThenMeaning matches a code at the end of a sentence and what the next one says that it is.
+var codeThenMeaning = lazyregexp.New(`\b(\pL+\d+|\d+\pL+)\b["”']?[.!:;]? (?:That['’]s|That is|That means|It means|It['’]s|This means|Which means|Means|Meaning) ([^.!?;\n]+)`)
 
 // definition returns the sentence after the label that a question asks about and about nothing more: "may use the sound
 // card" in "audio: may use the sound card" for "what is the audio group?" Two such labels leave open which is meant. Shorter

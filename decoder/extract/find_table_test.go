@@ -73,6 +73,9 @@ func TestTableCell(t *testing.T) {
 		{"Heater", error5, "What do I do when the heater shows E6?", ""},
 		{"Codes", "Code | Fault | Remedy\nK2 | no water | open the tap\nK3 | no power | plug it in", "What does K3 on the display mean?", "no power"},
 		{"Codes", "Code | Fault | Do this\nK2 | no water | open the tap\nK3 | no power | plug it in", "What to do on K3?", "plug it in"},
+		{"Diary", "The washer stopped with E18. That's the drain. Found a coin.", "What does E18 on the washer mean?", "the drain"},
+		{"Diary", "The washer stopped with E18. That's odd.", "What do I do on E18?", ""},
+		{"Diary", "It showed E18. That's the drain. Again E18. It's the coin.", "What does E18 mean?", ""},
 		{"Codes", "Code | Fault | Remedy\nK2 | no water | open the tap\nK3 | no power | plug it in", "What is wrong when it shows K3?", ""},
 	} {
 		p := config(0).passage(passages.Passage{Title: c.title, Text: c.text})

@@ -144,6 +144,8 @@ var misfits = []misfit{
 	}},
 	// "When was Mina vaccinated?": not "2024" in "Emil was vaccinated in 2024. Mina and Emil swim."
 	{name: "another name's", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool { return w.ofAnotherName(c) }},
+	// "Which drops does Dad take?": not "Xalan" in "MUM: drops Xalan / DAD: B12"
+	{name: "another's line", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool { return w.inAnothersLine(c) }},
 	// "Who has the keys?": not "Ada Lund" in "Ada Lund did not want the keys again, so Per Holm has them."
 	{name: "denied", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
 		return w.person && (denies.MatchString(c.after) || iDeny.MatchString(c.value)) && !asksDenied.MatchString(w.question)
@@ -167,6 +169,10 @@ var misfits = []misfit{
 	// "Who came on 3 May?": not "Ada" in "5 May / Ada came."
 	{name: "another date", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return len(w.dates) > 0 && w.otherDate(c)
+	}},
+	// "What did a saw cost in 2022?": not "31" below the title "Prices 2024"
+	{name: "another year", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return len(w.years) > 0 && w.otherYear(c)
 	}},
 	// "Are dogs allowed on Tuesdays?": not "Fridays" in "Dogs? / Yes, on Fridays."
 	{name: "yes, but another day", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {

@@ -69,6 +69,35 @@ func (w wants) ofAnotherName(c candidate) bool {
 	return !hasAnyWord(name, letterWords(w.question)) && (w.people[name] || c.isName(name)) && c.tellsOf(w.about, name)
 }
 
+// inAnothersLine reports whether a candidate stands in a line that begins with somebody's name, and another line begins with
+// the name of the one that the question asks about: "DAD: …".
+func (w wants) inAnothersLine(c candidate) bool {
+	named := func(at int) string {
+		if m := aPersonsLine.FindStringSubmatch(c.text[at:c.lineEnd(at)]); m != nil && (kin[strings.ToLower(m[1])] || w.people[m[1]] || c.isName(m[1])) {
+			return strings.ToLower(m[1])
+		}
+		return ""
+	}
+	asked := letterWords(w.question)
+	here := named(c.lineStart(c.begin))
+	if here == "" || hasAnyWord(here, asked) {
+		return false
+	}
+	for begin := range c.lines() {
+		if other := named(begin); other != "" && hasAnyWord(other, asked) {
+			return true
+		}
+	}
+	return false
+}
+
+// aPersonsLine matches the name with which a line begins, before a colon: "- Ada: ".
+var aPersonsLine = lazyregexp.New(`^\W*(\p{Lu}\pL+): `)
+
+// kin are names for members of a family.
+var kin = words.Set(`mum mam mom mummy mommy mother dad daddy father granny gran nan nana grandma grandmother oma grandpa grandad granddad grandfather opa
+	mama mamma papa mutter vater maman mère père mamá papá madre padre sister brother aunt auntie uncle`)
+
 // peopleIn returns the capitalized words within sentences of English passages, which are mostly names.
 func peopleIn(known []passage) map[string]bool {
 	all := map[string]bool{}

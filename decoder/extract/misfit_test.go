@@ -302,6 +302,12 @@ func TestMisfit(t *testing.T) {
 		{"- Photos: ~~Ada Lund~~ Per Holm", "~~Ada Lund~~ Per Holm", "Who takes the photos?", ""},
 		{"- ~~Buy a lamp~~", "~~Buy a lamp~~", "Should I buy a lamp?", "all struck out"},
 		{"- ~~Buy a lamp~~ at Kim's", "~~Buy a lamp~~", "Should I buy a lamp?", ""},
+		{"Prices 2024\n\nA saw is 31.", "31", "What was a saw in 2022?", ""}, // no title
+		{"MUM: drops Xalan\nDAD: B12", "Xalan", "Which drops does Dad take?", "another's line"},
+		{"MUM: drops Xalan\nDAD: B12", "Xalan", "Which drops does Mum take?", ""},
+		{"MUM: drops Xalan\nCar: B12", "Xalan", "Which drops does the car take?", ""},
+		{"For Ada and Per\n- Ada: 3 h\n- Per: 5 h", "5 h", "How many hours did Ada work?", "another's line"},
+		{"Rent: 5 a month\nDad: has the key", "5", "What does Dad pay?", ""},
 		{"Dilip has the new code.", "Dilip", "What is the code of the padlock?", "no code"},
 		{"The code of the padlock is OTTER.", "OTTER", "What is the code of the padlock?", ""},
 		{"Printer 192.168.7.6; press MODE for Auto.", "192.168.7.6", "What is the printer's IP address?", ""},
@@ -350,6 +356,7 @@ func TestMisfit(t *testing.T) {
 			t.Errorf("%s %q: %q against it, want %q", c.question, c.span, got, c.why)
 		}
 	}
+	tried["another year"] = true // TestMisfitYear
 	for _, m := range misfits {
 		if !tried[m.name] {
 			t.Errorf("no case for %q", m.name)
@@ -363,6 +370,35 @@ func TestMisfitTitle(t *testing.T) {
 		p := config(0).passage(passages.Passage{Title: "DryMate 20", Text: text})
 		if _, lacks := wantsOf("How loud is the DryMate?").misfit(p, find(p, "crooked floor"), newSentenceCache(patternCache{})); lacks != want {
 			t.Errorf("%q: %v", text, lacks)
+		}
+	}
+}
+
+// The year in a title is that of all below it, which may tell of the next one.
+func TestMisfitYear(t *testing.T) {
+	for _, c := range []struct {
+		title, text, question string
+		want                  bool
+	}{
+		{"Prices 2024", "A saw is 31.", "What was a saw in 2022?", true},
+		{"Prices 2024", "A saw is 31.", "2022 price of a saw", true},
+		{"Prices 2024", "A saw is 31.", "What is a saw in 2024?", false},
+		{"Prices 2024", "A saw is 31.", "What is a saw in 2025?", false},
+		{"Prices 2024", "A saw is 31.", "What is a saw in 2026?", true},
+		{"Prices 2024", "A saw is 31 (was 28 in 2022).", "What was a saw in 2022?", false},
+		{"Prices 2024", "A saw is 31 (Nov '22: 28).", "What was a saw in 2022?", false},
+		{"Prices 2024", "A saw is 31.", "What is a saw since 2022?", false},
+		{"Prices 2024", "A saw is 31.", "What was a saw before the 2022 rise?", false},
+		{"Prices 2022-24", "A saw is 31.", "What was a saw in 2024?", false},
+		{"Prices from 3 May 2024", "A saw is 31.", "What was a saw in 2022?", true},
+		{"Prices, 3 May 2024", "A saw is 31.", "What was a saw in 2022?", false},
+		{"Prices 2024-05", "A saw is 31.", "What was a saw in 2022?", false},
+		{"Prices", "A saw is 31.", "What was a saw in 2022?", false},
+	} {
+		p := config(0).passage(passages.Passage{Title: c.title, Text: c.text})
+		w := wantsOf(c.question)
+		if got := w.otherYear(p.candidate(find(p, "31"), newSentenceCache(patternCache{}))) && len(w.years) > 0; got != c.want {
+			t.Errorf("%q %q: %v", c.title, c.question, got)
 		}
 	}
 }

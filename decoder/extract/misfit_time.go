@@ -2,6 +2,7 @@ package extract
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"tandem/internal/lazyregexp"
@@ -100,6 +101,46 @@ func (w wants) otherDate(c candidate) bool {
 	}
 	return len(here) > 0
 }
+
+// yearAsked is a year of which a question asks what was so: "in 2022".
+type yearAsked struct {
+	year string
+	in   *lazyregexp.Regexp // matches a text that has it: "2022", "'22", "Nov 22"
+}
+
+// yearsAsked returns the years of which a question asks what was so.
+func yearsAsked(question string) (years []yearAsked) {
+	for _, y := range ofYear.FindAllString(besideYear.ReplaceAllString(question, ""), -1) {
+		years = append(years, yearAsked{y, lazyregexp.New(y + `|(?:[’'/–-]|\b[A-Za-z]{3,9}\.? ?)` + y[2:] + `\b`)})
+	}
+	return years
+}
+
+// besideYear matches a year of which a question asks only what was before or after: "since 2022".
+var besideYear = lazyregexp.New(`(?i)\b(?:since|until|till|before|after|from|to|by|between|than) (?:the )?(?:\pL+ ){0,2}?(?:1[5-9]|20)\d\d(?: (?:and|to) (?:1[5-9]|20)\d\d)?\b`)
+
+// otherYear reports whether the title of a passage has another year than the question asks about, "price list 2024", and
+// the passage does not have that year. What is of one year may say what will be in the next, and the year of a day in a
+// title is that in which the text was written.
+func (w wants) otherYear(c candidate) bool {
+	title := ofYear.FindAllString(writtenOn.ReplaceAllString(c.title(), "${1}"), -1)
+	return len(title) > 0 && !slices.ContainsFunc(w.years, func(y yearAsked) bool {
+		return y.in.MatchString(c.text) || slices.ContainsFunc(title, func(t string) bool { return mayTellOf(t, y.year) })
+	})
+}
+
+// mayTellOf reports whether a text of one year may tell of another without its number: it is the same or the next.
+func mayTellOf(of, year string) bool {
+	a, _ := strconv.Atoi(of)
+	b, _ := strconv.Atoi(year)
+	return b == a || b == a+1
+}
+
+// writtenOn matches a day or a month with its year, "2024-11-19", "19.11.2024", "19 November 2024", and what stands before a day
+// from which something holds.
+var writtenOn = lazyregexp.New(`(?i)(\b(?:from|since|as of|ab|seit|dès|depuis|desde) ` + aDay + `(?: of)? ` + aMonth + `\.? (?:1[5-9]|20)\d\d\b)|` +
+	`\b` + aDay + `(?: of)? ` + aMonth + `\.?,? (?:1[5-9]|20)\d\d\b|\b` + aMonth + ` ` + aDay + `,? (?:1[5-9]|20)\d\d\b|` +
+	`\b(?:1[5-9]|20)\d\d[-_./]\d\d?(?:[-_./]\d\d?)?\b|\b\d\d?[-_./](?:\d\d?[-_./])?(?:1[5-9]|20)\d\d\b`)
 
 // relativeDay matches a day that is told by another one: "yesterday", "the day before".
 var relativeDay = lazyregexp.New(`(?i)\b(?:yesterday|tomorrow|last night|overnight|ago|earlier|later|next|following|previous|the day|eve of)\b`)

@@ -67,6 +67,7 @@ type wantedTime struct {
 	former bool     // before something else took its place: "what was it called before May"
 	old    bool     // the same, but not before something that the question names: "the old gate", "what was it before"
 	dates  []string // "on 3 May"
+	years  []yearAsked
 }
 
 // namedThings are the things that the question names. A sentence about another one of the kind does not answer.
@@ -128,6 +129,7 @@ func wantedTimeOf(question string) wantedTime {
 		former: asksFormer.MatchString(question),
 		old:    asksOld.MatchString(question),
 		dates:  datesAsked(question),
+		years:  yearsAsked(question),
 	}
 }
 

@@ -150,9 +150,9 @@ var (
 	boundOf = lazyregexp.New(`(?i)\b(?:before|after|until|till|since|than|below|over|above|under|beyond|without|except|exceeds?|vor|nach|bis|seit|als|avant|après|depuis|que|antes de|hasta|desde)(?: \pL+){0,2} *$`)
 
 	// wasPlan matches what makes the value after it one of a plan: "was planned".
-	wasPlan = lazyregexp.New(`(?i)\b(?:was|were|had been) (?:originally |first |at first |initially )?(?:to (?:be|have|go|come|take|start|open)|planned|scheduled|supposed|due|meant|intended|booked|expected|going to)\b`)
+	wasPlan = lazyregexp.New(`(?i)\b(?:was|were|had been) (?:originally |first |at first |initially )?(?:to (?:be|have|go|come|take|start|open)|planned|scheduled|supposed|due|meant|intended|booked|expected|going to)\b|(?:\bhad|['’]d) (?:originally |first )?(?:announced|planned|scheduled)\b`)
 	// planChanged matches what says that it came otherwise: "postponed", "fell through".
-	planChanged = lazyregexp.New(`(?i)` + apart(`moved|postponed|brought forward|put (?:back|off)|rescheduled|shifted|delayed|held up|cancell?ed|called off|declined|withdrawn?|withdrew|stepped down|fell through|fallen through|instead|in the end|(?:is|are) now|(?:can|will)(?: now)? only|turned down`))
+	planChanged = lazyregexp.New(`(?i)` + apart(`moved|postponed|brought forward|put (?:back|off)|rescheduled|shifted|delayed|held up|cancell?ed|called off|declined|withdrawn?|withdrew|stepped down|fell through|fallen through|instead|in the end|(?:is|are) now|(?:can|will)(?: now)? only|turned down|(?:cannot|can['’]t|couldn['’]t|won['’]t) (?:now )?be\b`))
 	// goesOnAbout matches a sentence that goes on about the one before it: "It has been moved.".
 	goesOnAbout = lazyregexp.New(`(?i)^(?:it|this|that|she|he|they|because|due to|owing to|but|unfortunately|sadly|however|now|instead|in the end)\b`)
 

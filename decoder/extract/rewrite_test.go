@@ -47,6 +47,7 @@ func TestWithWhatUndoes(t *testing.T) {
 		{"The pump was to be here on 2 April. Unfortunately we can only come on 6 May.", "2 April", "The pump was to be here on 2 April. Unfortunately we can only come on 6 May."},
 		{"The fair was to be on 3 August and has been moved to 10 August. The mayor has postponed the race.", "10 August", ""},
 		{"The trip was planned for 13 May. Bring boots.", "13 May", ""},
+		{"We'd announced 13 May for the trip. This can't be: Bo is ill.", "13 May", "We'd announced 13 May for the trip. This can't be: Bo is ill."},
 		{"The trip is planned for 13 May. It has been moved.", "13 May", ""},
 		{"The trip was planned for 13 May. Only eight families came. The rent has been moved.", "13 May", ""},
 		{"The trip was planned for 13 May.\nIt has been moved.", "13 May", ""},

@@ -389,6 +389,7 @@ func TestMisfitYear(t *testing.T) {
 		{"Prices 2024", "A saw is 31 (Nov '22: 28).", "What was a saw in 2022?", false},
 		{"Prices 2024", "A saw is 31.", "What is a saw since 2022?", false},
 		{"Prices 2024", "A saw is 31.", "What was a saw before the 2022 rise?", false},
+		{"Prices 2019–2024", "A saw is 31.", "What was a saw in 2022?", false},
 		{"Prices 2022-24", "A saw is 31.", "What was a saw in 2024?", false},
 		{"Prices from 3 May 2024", "A saw is 31.", "What was a saw in 2022?", true},
 		{"Prices, 3 May 2024", "A saw is 31.", "What was a saw in 2022?", false},

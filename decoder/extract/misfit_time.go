@@ -120,20 +120,15 @@ func yearsAsked(question string) (years []yearAsked) {
 var besideYear = lazyregexp.New(`(?i)\b(?:since|until|till|before|after|from|to|by|between|than) (?:the )?(?:\pL+ ){0,2}?(?:1[5-9]|20)\d\d(?: (?:and|to) (?:1[5-9]|20)\d\d)?\b`)
 
 // otherYear reports whether the title of a passage has another year than the question asks about, "price list 2024", and
-// the passage does not have that year. What is of one year may say what will be in the next, and the year of a day in a
-// title is that in which the text was written.
+// the passage does not have that year. What is of one year may say what will be in the next, two years in a title may be
+// the first and the last, and the year of a day in a title is that in which the text was written.
 func (w wants) otherYear(c candidate) bool {
 	title := ofYear.FindAllString(writtenOn.ReplaceAllString(c.title(), "${1}"), -1)
 	return len(title) > 0 && !slices.ContainsFunc(w.years, func(y yearAsked) bool {
-		return y.in.MatchString(c.text) || slices.ContainsFunc(title, func(t string) bool { return mayTellOf(t, y.year) })
+		year, _ := strconv.Atoi(y.year)
+		before := strconv.Itoa(year - 1)
+		return slices.Min(title) <= y.year && slices.Max(title) >= before || y.in.MatchString(c.text)
 	})
-}
-
-// mayTellOf reports whether a text of one year may tell of another without its number: it is the same or the next.
-func mayTellOf(of, year string) bool {
-	a, _ := strconv.Atoi(of)
-	b, _ := strconv.Atoi(year)
-	return b == a || b == a+1
 }
 
 // writtenOn matches a day or a month with its year, "2024-11-19", "19.11.2024", "19 November 2024", and what stands before a day

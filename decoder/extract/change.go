@@ -2,6 +2,7 @@ package extract
 
 import (
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -25,23 +26,53 @@ func (d *Decoder) replace(s *part, ends []tandem.Token) {
 	if replaces(said.Text, said.Text[said.From:said.To], s.clause) {
 		return
 	}
-	for i := range s.contexts[:len(s.contexts)-1] {
-		for _, n := range s.contexts[i].near {
-			q := n.quote
-			q.Passage = i
-			now := &s.contexts[i]
-			sure := now.answers*math.Exp(n.odds) > surelyRead
-			if strings.Contains(q.Text, "\n") || !s.putsRight(said, q) && !(sure && s.newer(said, q)) {
-				continue
-			}
-			now.texts = d.spell(s.form, []answerText{{text: unmarked(flat(q.Text)), p: 1, quote: n.quote}}, ends)
-			if r := was.r; i != best {
-				was.r, now.r = min(r, now.r), r
-			}
-			return
-		}
+	q, ok := s.replacement(said)
+	if !ok {
+		return
+	}
+	now := &s.contexts[q.Passage]
+	now.texts = d.spell(s.form, []answerText{{text: unmarked(flat(q.Text)), p: 1, quote: q}}, ends)
+	if r := was.r; q.Passage != best {
+		was.r, now.r = min(r, now.r)-outdatedBy, r
 	}
 }
+
+// outdatedBy is how many nats what is out of date is behind at least, where both were as likely.
+const outdatedBy = 1
+
+// replacement returns the sentence that says what has become of another's value: the first, or that of a later document of
+// the same series.
+func (s *part) replacement(was decoder.Quote) (found decoder.Quote, ok bool) {
+	for i, c := range s.contexts[:len(s.contexts)-1] {
+		for _, n := range c.near {
+			q := n.quote
+			q.Passage = i
+			sure := c.answers*math.Exp(n.odds) > surelyRead
+			switch {
+			case strings.Contains(q.Text, "\n") || !s.putsRight(was, q) && !(sure && s.newer(was, q)):
+			case !ok || s.laterInSeries(found, q):
+				found, ok = q, true
+			}
+		}
+	}
+	return found, ok
+}
+
+// laterInSeries reports whether the second of two sentences is in a later document of the series of the first.
+func (s *part) laterInSeries(a, b decoder.Quote) bool {
+	return inSeries(s.known[a.Passage].source, s.known[b.Passage].source)
+}
+
+// inSeries reports whether the names of two files differ in their dates alone, and the second has the later one: "fees
+// 2022.md" and "fees 2024.md".
+func inSeries(before, after string) bool {
+	before, after = strings.ToLower(filepath.Base(before)), strings.ToLower(filepath.Base(after))
+	old, now := dateInName.FindString(before), dateInName.FindString(after)
+	return old != "" && len(old) == len(now) && old < now && strings.Replace(before, old, "", 1) == strings.Replace(after, now, "", 1)
+}
+
+// dateInName matches the date in the name of a file, with the year first: "2024", "2024-05-03".
+var dateInName = lazyregexp.New(`(?:19|20)\d\d(?:[-_. ]?(?:0[1-9]|1[0-2])(?:[-_. ]?[0-3]\d)?)?`)
 
 // putsRight reports whether a sentence about the question's topic says that the value of another is no longer so.
 func (s *part) putsRight(was, q decoder.Quote) bool {
@@ -126,12 +157,13 @@ func cutInstead(sentence string) (before, after string, ok bool) {
 	return sentence[:comma], sentence[comma:], true
 }
 
-// newer reports whether a sentence announces a value in the place of another sentence's. It must be about the
-// question's topic, and its passage must have all words of the question that the other sentence has: the notice about
-// the late boat is not about the early one.
+// newer reports whether a sentence announces a value in the place of another sentence's, or is in a later document of its
+// series. It must be about the question's topic, and its passage must have all words of the question that the other
+// sentence has: the notice about the late boat is not about the early one. In a series one in four may be missing.
 func (s *part) newer(was, q decoder.Quote) bool {
 	old, now := s.known[was.Passage], s.known[q.Passage]
-	if asksPast.MatchString(s.clause) || !now.announces(q) || old.announces(was) || !s.comparable(was, q) {
+	later := s.laterInSeries(was, q) && !ofYear.MatchString(s.clause)
+	if asksPast.MatchString(s.clause) || !later && (!now.announces(q) || old.announces(was)) || !s.comparable(was, q) {
 		return false
 	}
 	topic := words.Content(s.clause)
@@ -139,9 +171,8 @@ func (s *part) newer(was, q decoder.Quote) bool {
 		return false
 	}
 	said, says := words.Content(was.Text), words.Content(now.text)
-	return !slices.ContainsFunc(topic, func(w string) bool {
-		return words.Has(said, w) && !words.Has(says, w)
-	})
+	missing := slices.DeleteFunc(slices.Clone(topic), func(w string) bool { return !words.Has(said, w) || words.Has(says, w) })
+	return len(missing) == 0 || later && 4*len(missing) <= len(topic)
 }
 
 // announcesAbout reports whether a sentence that has all words of the question, with its title, announces its value.

@@ -167,3 +167,47 @@ func TestNewerValue(t *testing.T) {
 		}
 	}
 }
+
+// Of documents whose names differ in their dates alone, the later one says what is so, unless the question names a year or asks
+// for what was.
+func TestLaterOfSeries(t *testing.T) {
+	const before = "Club fees 2022\nThe yearly fee of the rowing club is 40 €. A locker of the club costs 6 €.\n\nEntry | Price\nsauna, members | 9 €\nsauna, guests | 14 €"
+	const between = "Club fees 2023\nThe yearly fee of the rowing club is 46 €. A locker of the club costs 6 €."
+	const after = "Club fees 2025\nThe yearly fee of the rowing club is 52 €. Guests of the club pay 3 €.\n\nEntry | Price\nsauna, members | 11 €\nsauna, guests | 16 €"
+	for _, c := range []struct{ question, want string }{
+		{"What is the yearly fee of the rowing club?", "52 €"},
+		{"What was the yearly fee of the rowing club in 2022?", "40 €"},
+		{"What is the yearly fee of the rowing club in 2023?", "46 €"},
+		{"What does a locker of the club cost?", "6 €"},
+		{"What do guests of the club pay?", "3 €"},
+		{"What does the sauna for members cost?", "11 €"},
+	} {
+		for _, all := range [][]passages.Passage{notes(before, between, after), notes(after, before, between)} {
+			d := open(t, config(0), c.question, all)
+			if got := answer(t, aggregator.Rule{Greedy: true}, d); !strings.Contains(got, c.want) {
+				t.Errorf("%s: %q, want %q", c.question, got, c.want)
+			}
+		}
+	}
+}
+
+func TestInSeries(t *testing.T) {
+	for _, c := range []struct {
+		before, after string
+		want          bool
+	}{
+		{"/a/fees 2022.md", "/a/Fees 2024.md", true},
+		{"/a/fees 2024.md", "/a/fees 2022.md", false},
+		{"/a/fees 2022.md", "/a/fees 2022.md", false},
+		{"/a/minutes-2024-03-01.txt", "/b/minutes-2024-05-02.txt", true},
+		{"/a/20240301 minutes.txt", "/a/20240502 minutes.txt", true},
+		{"/a/minutes 2024.txt", "/a/minutes 2025-01.txt", false},
+		{"/a/fees 2022.md", "/a/rules 2024.md", false},
+		{"/a/fees 2022.md", "/a/fees 2024.txt", false},
+		{"/a/fees.md", "/a/fees 2024.md", false},
+	} {
+		if got := inSeries(c.before, c.after); got != c.want {
+			t.Errorf("%s, %s: %v", c.before, c.after, got)
+		}
+	}
+}

@@ -116,7 +116,11 @@ func (r repeated) compile(b *builder, next int32) int32 {
 		next = b.add(node{op: fork, next: r.of.compile(b, next), other: end})
 	}
 	for i := 0; i < r.min && b.err == nil; i++ {
-		next = r.of.compile(b, next)
+		begin := r.of.compile(b, next)
+		if begin == next { // it is empty, however often
+			break
+		}
+		next = begin
 	}
 	return next
 }

@@ -53,6 +53,26 @@ func TestParse(t *testing.T) {
 		{`root ::= ("" | "a")* "b"`, "b aab", "a"},
 		{"root ::= \"a\" root | \"b\"", "b aaab", "a ba"},
 		{"root ::= x* y*\nx ::= y*\ny ::= \"y\"", "y yyyy", "x"},
+		{"root ::= (\"a\" | \"b\") + [c] {2}\n", "acc abbacc", "acac cc"},
+		{`root ::= "a" ((""{16384}){16384}){16384,}`, "a", "aa"}, // which is no work
+		{"root ::=\r\n  sum\r\nsum ::= term ([-+*/] term)* # left to right\r\nterm ::= [0-9]+ | [a-z] [a-z0-9_]* | \"(\" sum \")\"", "1+2 a_1*(b-2)/3", "1+ (1 A"},
+		{`root ::= value
+value ::= list | text | ("true" | "null") ws
+list ::=
+  "[" ws (
+    value
+    ("," ws value)* # more
+  )? "]" ws
+text ::= "\"" (
+  [^"\\\x7F\x00-\x1F] |
+  "\\" (["\\bfnrt] | "u" [0-9a-fA-F]{4}) # escapes
+)* "\"" ws
+
+ws ::= | "\t" | "\n" [\t]{0,20}
+`, "[] [true,\n\t[null,\"\\u00e9\\\"é#|\"]]\n", `[true,] ["\x"] ["` + "\t\"]"},
+		{"root ::= move \"-\" move\nmove ::= (pawn | piece | castle) [+#]?\npiece ::= [NBKQR] [a-h]? [1-8]? \"x\"? [a-h] [1-8]\npawn ::= ([a-h] \"x\")? [a-h] [1-8] (\"=\" [NBKQR])?\ncastle ::= \"O-O\" \"-O\"?", "e4-Nf6 O-O-O-exd8=Q#", "e4-e9 O-e4"},
+		{"root ::= kana+ ([\\u3000、] kana+)*\nkana ::= [ぁ-ゟ] | [ァ-ヿ]", "すし テスト、あ", "a 、あ 漢"},
+		{"root ::= (\"/*\" ([^*] | \"*\" [^/])* \"*/\" | \"//\" [^\\n]* \"\\n\" | \"- \" [^\\r\\n\\x85\\u2028]+)", "/*a*b*/ //é\n", "/*a //x -\u0085"},
 	} {
 		g := mustParse(t, c.grammar)
 		for text := range strings.SplitSeq(c.derived, " ") {

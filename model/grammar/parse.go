@@ -129,6 +129,7 @@ func (p *parser) sequence() (expression, error) {
 			return out, err
 		}
 		for {
+			p.space(p.nested > 0)
 			again, is, err := p.repeat(item)
 			if err != nil {
 				return nil, err
@@ -139,7 +140,6 @@ func (p *parser) sequence() (expression, error) {
 			item = again
 		}
 		out = append(out, item)
-		p.space(p.nested > 0)
 	}
 }
 

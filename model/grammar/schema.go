@@ -19,8 +19,8 @@ const maxSchemaDepth = 128
 //
 // Understood are type, enum, const, anyOf, oneOf, allOf (of objects), $ref within the schema; properties, required and
 // additionalProperties; items, prefixItems, minItems and maxItems; minLength, maxLength, pattern and the formats date, time,
-// date-time and uuid; minimum, maximum, exclusiveMinimum and exclusiveMaximum of integers. Another demand is an error, and what
-// only describes is passed over.
+// date-time and uuid; minimum, maximum, exclusiveMinimum and exclusiveMaximum. Another demand is an error, and what only
+// describes is passed over.
 func FromSchema(schema []byte) (*Grammar, error) {
 	if len(schema) > MaxText {
 		return nil, fmt.Errorf("JSON schema: it has %d bytes, of at most %d", len(schema), MaxText)
@@ -385,9 +385,9 @@ func (s *schemas) typed(o object, at string) (expression, error) {
 		case "string":
 			e, err = s.string(o, at)
 		case "integer":
-			e, err = s.integer(o, at)
+			e, err = s.number(o, "integer", big.NewInt(1), naturalsWithin, at)
 		case "number":
-			e, err = s.number(o, at)
+			e, err = s.number(o, "number", powerOfTen(maxDigits), decimalsWithin, at)
 		case "boolean":
 			e = choice{literal("true"), literal("false")}
 		case "null":
@@ -580,44 +580,25 @@ func limits(o object, least, most, at string) (low, top int, err error) {
 	return out[0], out[1], nil
 }
 
-// number returns the expression of numbers.
-func (s *schemas) number(o object, at string) (expression, error) {
-	for _, name := range []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"} {
-		if o.get(name) != nil {
-			return nil, errorAt(at, "%s is supported for integers only: leave it out", name)
-		}
+// number returns the expression of numbers that are multiples of 1/scale, by the rule that they have without limits.
+func (s *schemas) number(o object, rule string, scale *big.Int, within func(low, top *big.Int) expression, at string) (expression, error) {
+	low, top, err := bounds(o, scale, at)
+	if err != nil {
+		return nil, err
 	}
-	return s.rule("number"), nil
-}
-
-// integer returns the expression of integers.
-func (s *schemas) integer(o object, at string) (expression, error) {
-	var ends [2]*big.Int // nil: none
-	for _, limit := range []struct {
-		name  string
-		end   int
-		inner int64
-	}{{"minimum", 0, 0}, {"maximum", 1, 0}, {"exclusiveMinimum", 0, 1}, {"exclusiveMaximum", 1, -1}} {
-		v := o.get(limit.name)
-		if v == nil {
-			continue
-		}
-		n, _ := v.(json.Number)
-		i, ok := new(big.Int).SetString(strings.TrimSuffix(n.String(), ".0"), 10)
-		if !ok || len(n) > maxDigits {
-			return nil, errorAt(at, "%s: want an integer of at most %d digits", limit.name, maxDigits)
-		}
-		i.Add(i, big.NewInt(limit.inner))
-		if e := &ends[limit.end]; *e == nil || (i.Cmp(*e) > 0) == (limit.end == 0) {
-			*e = i
-		}
+	if low == nil && top == nil {
+		return s.rule(rule), nil
 	}
-	low, top := ends[0], ends[1]
-	switch {
-	case low == nil && top == nil:
-		return s.rule("integer"), nil
-	case low != nil && top != nil && low.Cmp(top) > 0:
-		return nil, errorAt(at, "no integer is within its limits")
+	most := new(big.Int).Mul(powerOfTen(maxDigits), scale)
+	most.Sub(most, big.NewInt(1))
+	if least := new(big.Int).Neg(most); low == nil || low.Cmp(least) < 0 {
+		low = least
 	}
-	return integersWithin(low, top), nil
+	if top == nil || top.Cmp(most) > 0 {
+		top = most
+	}
+	if low.Cmp(top) > 0 {
+		return nil, errorAt(at, "no number of at most %d digits is within its limits", maxDigits)
+	}
+	return signed(low, top, within), nil
 }

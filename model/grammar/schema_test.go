@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -44,6 +45,11 @@ func TestSchema(t *testing.T) {
 		{`{"type": "string", "format": "email"}`, []string{`"anything"`}, nil}, // not understood, and only a description by the standard
 		{`{"type": "integer", "minimum": -3, "exclusiveMaximum": 12}`, []string{`-3`, `-1`, `0`, `9`, `10`, `11`}, []string{`-4`, `12`, `-0`, `01`, `100`}},
 		{`{"type": "integer", "minimum": 95}`, []string{`95`, `99`, `100`, `1234567`}, []string{`94`, `9`, `-95`}},
+		{`{"type": "integer", "minimum": -9007199254740991, "maximum": 18446744073709551615}`, []string{`-9007199254740991`, `0`, `9999999999999999`}, []string{`-9007199254740992`}},
+		{`{"type": "integer", "minimum": 1.5, "exclusiveMaximum": 1e1}`, []string{`2`, `9`}, []string{`1`, `10`}},
+		{`{"type": "number", "minimum": 0, "maximum": 1}`, []string{`0`, `1`, `0.25`, `1.0`, `0.0`}, []string{`1.01`, `-0.5`, `-0`, `0.`, `01`, `2`, `1e-3`}},
+		{`{"type": "number", "exclusiveMinimum": 0, "maximum": 1e300}`, []string{`0.01`, `7`, `9999999999999999.5`}, []string{`0`, `0.0`, `-1`}},
+		{`{"type": "number", "maximum": 1e-999999999}`, []string{`0`, `-0.5`, `-12`}, []string{`0.1`}},
 		{`{"anyOf": [{"type": "integer"}, {"const": "none"}]}`, []string{`5`, `"none"`}, []string{`"five"`}},
 		{`{"allOf": [{"$ref": "#/$defs/a"}, {"properties": {"b": {"type": "integer"}}}], "$defs": {"a": {"type": "object", "properties": {"a": {"type": "boolean"}}, "required": ["a"]}}}`,
 			[]string{`{"a": true}`, `{"a": true, "b": 1}`}, []string{`{"b": 1}`}},
@@ -76,9 +82,11 @@ func TestSchemaErrors(t *testing.T) {
 		`{"not": {}}`:      "not is not supported: leave it out",
 		`{"properties": {"a": {"multipleOf": 3}}}`:        "/properties/a: multipleOf is not supported: leave it out",
 		`{"required": ["a"]}`:                             `required: properties lacks "a"`,
-		`{"type": "number", "minimum": 1}`:                "minimum is supported for integers only: leave it out",
-		`{"type": "integer", "minimum": 1.5}`:             "minimum: want an integer of at most 16 digits",
-		`{"type": "integer", "minimum": 3, "maximum": 2}`: "no integer is within its limits",
+		`{"type": "number", "minimum": 1e400}`:            "minimum: want a number from -1e308 to 1e308",
+		`{"type": "number", "exclusiveMinimum": true}`:    "exclusiveMinimum: want a number from -1e308 to 1e308",
+		`{"type": "integer", "minimum": 3, "maximum": 2}`: "no number of at most 16 digits is within its limits",
+		`{"type": "integer", "exclusiveMinimum": 9999999999999999}`: "no number of at most 16 digits is within its limits",
+		`{"exclusiveMinimum": 2, "exclusiveMaximum": 2}`:            "no number of at most 16 digits is within its limits",
 		`{"minItems": 3, "maxItems": 2}`:                  "minItems is more than maxItems",
 		`{"minItems": -1}`:                                "minItems: want a number from 0 to 16384",
 		`{"pattern": "a"}`:                                `pattern "a": want ^ at its beginning and $ at its end`,
@@ -109,6 +117,40 @@ func TestIntegers(t *testing.T) {
 		for n := low - 20; n <= top+20; n++ {
 			if got := derives(g, fmt.Sprint(n)); got != (low <= n && n <= top) {
 				t.Fatalf("%d is within %d and %d: %v", n, low, top, got)
+			}
+		}
+	}
+}
+
+// Every decimal is derived by the limits that it is within, and by no others.
+func TestNumbers(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 9))
+	number := func() (string, float64) {
+		n := r.IntN(4000) - 2000
+		text := strconv.FormatFloat(float64(n)/[]float64{1, 10, 100}[r.IntN(3)], 'f', -1, 64)
+		value, _ := strconv.ParseFloat(text, 64)
+		return text, value
+	}
+	for range 300 {
+		least, low := number()
+		most, top := number()
+		if low >= top {
+			continue
+		}
+		inner := r.IntN(2) == 0
+		schema := fmt.Sprintf(`{"minimum": %s, "maximum": %s}`, least, most)
+		if inner {
+			schema = fmt.Sprintf(`{"exclusiveMinimum": %s, "exclusiveMaximum": %s}`, least, most)
+		}
+		g := mustSchema(t, schema)
+		for range 300 {
+			text, n := number()
+			want := low <= n && n <= top
+			if inner {
+				want = low < n && n < top
+			}
+			if got := derives(g, text); got != want {
+				t.Fatalf("%s: %s: %v", schema, text, got)
 			}
 		}
 	}

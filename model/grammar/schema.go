@@ -544,10 +544,7 @@ func (s *schemas) string(o object, at string) (expression, error) {
 		pattern, ok = "^("+f+")$", true
 	}
 	if ok {
-		if least > 0 || most >= 0 {
-			return nil, errorAt(at, "a length beside a pattern or format is not supported: put it into the pattern")
-		}
-		e, err := s.pattern(pattern)
+		e, err := s.stringLike(pattern, least, most)
 		if err != nil {
 			return nil, errorAt(at, "pattern %q: %v", pattern, err)
 		}

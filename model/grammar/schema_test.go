@@ -40,6 +40,14 @@ func TestSchema(t *testing.T) {
 		{`{"prefixItems": [{"type": "number"}], "items": {"type": "null"}, "maxItems": 2}`, []string{`[1]`, `[1, null]`}, []string{`[null]`, `[1, null, null]`}},
 		{`{"type": ["string", "null"], "minLength": 2, "maxLength": 3}`, []string{`"ab"`, `"a\"é"`, `null`}, []string{`"a"`, `"abcd"`}},
 		{`{"type": "string", "pattern": "^[A-Z]{2}-\\d+(é|\"x)?$"}`, []string{`"AB-1"`, `"AB-12é"`, `"AB-1\"x"`}, []string{`"AB-"`, `"xAB-1"`, `"AB-1"x`}},
+		{`{"pattern": "^(?:a.{0,2}){2}$"}`, []string{`"aa"`, `"axxaé\""`, `"a  a"`}, []string{`"a"`, `"a\na"`, `"axxxa"`}},
+		{`{"pattern": "b{2}"}`, []string{`"bb"`, `"a\nbbb\u00e9"`}, []string{`"b"`, `"bab"`}},
+		{`{"pattern": "^b+"}`, []string{`"b"`, `"bb c"`}, []string{`""`, `"ab"`}},
+		{`{"pattern": "b$"}`, []string{`"b"`, `"a\\b"`}, []string{`"ba"`}},
+		{`{"pattern": "^[A-Z]{3}$", "minLength": 3, "maxLength": 3}`, []string{`"ABC"`}, []string{`"AB"`}},
+		{`{"pattern": "^[a-z\"]+$", "minLength": 2, "maxLength": 3}`, []string{`"ab"`, `"a\"b"`}, []string{`"a"`, `"abcd"`, `"1a"`}},
+		{`{"pattern": "^[^\\s]*$", "minLength": 1}`, []string{`"a"`, `"abcd"`}, []string{`""`, `" "`}},
+		{`{"format": "date", "minLength": 1}`, []string{`"2026-11-30"`}, []string{`""`}},
 		{`{"format": "date"}`, []string{`"2026-11-30"`}, []string{`"2026-13-30"`, `"30.11."`}},
 		{`{"type": "string", "format": "date-time"}`, []string{`"2026-11-30T19:07:00Z"`, `"2026-11-30T19:07:00.25+01:00"`}, []string{`"2026-11-30"`}},
 		{`{"type": "string", "format": "email"}`, []string{`"anything"`}, nil}, // not understood, and only a description by the standard
@@ -51,6 +59,7 @@ func TestSchema(t *testing.T) {
 		{`{"type": "number", "exclusiveMinimum": 0, "maximum": 1e300}`, []string{`0.01`, `7`, `9999999999999999.5`}, []string{`0`, `0.0`, `-1`}},
 		{`{"type": "number", "maximum": 1e-999999999}`, []string{`0`, `-0.5`, `-12`}, []string{`0.1`}},
 		{`{"anyOf": [{"type": "integer"}, {"const": "none"}]}`, []string{`5`, `"none"`}, []string{`"five"`}},
+		{`{"enum": [` + strings.Repeat(`"ab", `, 9) + manyWords() + `, "", "a", "abc"]}`, []string{`""`, `"a"`, `"ab"`, `"abc"`, `"word 9999"`}, []string{`"abcd"`, `"w`, `"word 10000"`}},
 		{`{"allOf": [{"$ref": "#/$defs/a"}, {"properties": {"b": {"type": "integer"}}}], "$defs": {"a": {"type": "object", "properties": {"a": {"type": "boolean"}}, "required": ["a"]}}}`,
 			[]string{`{"a": true}`, `{"a": true, "b": 1}`}, []string{`{"b": 1}`}},
 		{`{"$ref": "#/$defs/tree", "$defs": {"tree": {"type": "object", "properties": {"kids": {"type": "array", "items": {"$ref": "#/$defs/tree"}}}, "required": ["kids"]}}}`,
@@ -71,6 +80,15 @@ func TestSchema(t *testing.T) {
 	}
 }
 
+// manyWords returns the list of 10,000 strings.
+func manyWords() string {
+	var all []string
+	for i := range 10_000 {
+		all = append(all, fmt.Sprintf(`"word %d"`, i))
+	}
+	return strings.Join(all, ", ")
+}
+
 func TestSchemaErrors(t *testing.T) {
 	for schema, want := range map[string]string{
 		`{`:                "it is no JSON: it ends too early",
@@ -89,7 +107,7 @@ func TestSchemaErrors(t *testing.T) {
 		`{"exclusiveMinimum": 2, "exclusiveMaximum": 2}`:            "no number of at most 16 digits is within its limits",
 		`{"minItems": 3, "maxItems": 2}`:                  "minItems is more than maxItems",
 		`{"minItems": -1}`:                                "minItems: want a number from 0 to 16384",
-		`{"pattern": "a"}`:                                `pattern "a": want ^ at its beginning and $ at its end`,
+		`{"pattern": "^a$|^b$"}`:                          "pattern \"^a$|^b$\": ^ and $ are supported at its ends only",
 		`{"pattern": "^a\\b$"}`:                           `pattern "^a\\b$": \b is not supported`,
 		`{"pattern": "^(a$"}`:                             "pattern \"^(a$\": error parsing regexp: missing closing ): `^(a$`",
 		`{"$ref": "http://example.org"}`:                  `/$ref: "http://example.org": only places within the schema are supported, such as #/$defs/name`,

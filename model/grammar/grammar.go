@@ -93,11 +93,50 @@ func (s sequence) compile(b *builder, next int32) int32 {
 }
 
 func (c choice) compile(b *builder, next int32) int32 {
-	begin := c[len(c)-1].compile(b, next)
-	for _, e := range slices.Backward(c[:len(c)-1]) {
-		begin = b.add(node{op: fork, next: e.compile(b, next), other: begin})
+	var words []string
+	var ways []int32
+	for _, e := range c {
+		if l, is := e.(literal); is {
+			words = append(words, string(l))
+		} else {
+			ways = append(ways, e.compile(b, next))
+		}
+	}
+	slices.Sort(words)
+	return b.fork(append(ways, b.words(slices.Compact(words), next)...))
+}
+
+// fork returns a place from which there are several ways on.
+func (b *builder) fork(ways []int32) int32 {
+	begin := ways[len(ways)-1]
+	for _, w := range slices.Backward(ways[:len(ways)-1]) {
+		begin = b.add(node{op: fork, next: w, other: begin})
 	}
 	return begin
+}
+
+// words compiles strings, which are sorted and differ, so that at most one way leads on by each byte: there may be thousands.
+func (b *builder) words(list []string, next int32) (ways []int32) {
+	if len(list) > 0 && list[0] == "" {
+		ways, list = append(ways, next), list[1:]
+	}
+	for len(list) > 0 {
+		n, shared := 1, 1
+		for n < len(list) && list[n][0] == list[0][0] {
+			n++
+		}
+		first, last := list[0], list[n-1]
+		for shared < min(len(first), len(last)) && first[shared] == last[shared] {
+			shared++
+		}
+		rest := make([]string, n)
+		for i, w := range list[:n] {
+			rest[i] = w[shared:]
+		}
+		ways = append(ways, literal(first[:shared]).compile(b, b.fork(b.words(rest, next))))
+		list = list[n:]
+	}
+	return ways
 }
 
 func (r ruleCall) compile(b *builder, next int32) int32 {

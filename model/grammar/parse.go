@@ -125,6 +125,9 @@ func (p *parser) sequence() (expression, error) {
 	out := sequence{}
 	for {
 		item, err := p.item()
+		if item == nil && err == nil && len(out) == 1 {
+			return out[0], nil
+		}
 		if err != nil || item == nil {
 			return out, err
 		}

@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // maxSchemaDepth is how deep a schema may be nested.
@@ -17,8 +20,8 @@ const maxSchemaDepth = 128
 // FromSchema returns the grammar of JSON texts that fit a JSON schema. Members of an object come in the order of the schema, and
 // others than the schema names only if additionalProperties allows them.
 //
-// Understood are type, enum, const, anyOf, oneOf, allOf (of objects), $ref within the schema; properties, required and
-// additionalProperties; items, prefixItems, minItems and maxItems; minLength, maxLength, pattern and the formats date, time,
+// Understood are type, nullable, enum, const, anyOf, oneOf, allOf (of objects), $ref within the schema; properties, required,
+// additionalProperties and propertyNames; items, prefixItems, minItems and maxItems; minLength, maxLength, pattern and the formats date, time,
 // date-time and uuid; minimum, maximum, exclusiveMinimum and exclusiveMaximum. Another demand is an error, and what only
 // describes is passed over.
 func FromSchema(schema []byte) (*Grammar, error) {
@@ -70,6 +73,11 @@ func (o object) get(name string) any {
 	return nil
 }
 
+// without returns an object without a member.
+func (o object) without(name string) object {
+	return slices.DeleteFunc(slices.Clone(o), func(m member) bool { return m.name == name })
+}
+
 // readValue reads a JSON text: object, []any, string, json.Number, bool or nil.
 func readValue(text []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -96,7 +104,7 @@ func readNext(d *json.Decoder, depth int) (any, error) {
 	if depth > maxSchemaDepth {
 		return nil, fmt.Errorf("it is nested more than %d deep", maxSchemaDepth)
 	}
-	members, items := object{}, []any{}
+	members, items, known := object{}, []any{}, map[string]bool{}
 	for d.More() {
 		var name string
 		if open == '{' {
@@ -104,7 +112,10 @@ func readNext(d *json.Decoder, depth int) (any, error) {
 			if err != nil {
 				return nil, noJSON(err)
 			}
-			name = token.(string)
+			if name = token.(string); known[name] {
+				return nil, fmt.Errorf("an object has the name %q twice", name)
+			}
+			known[name] = true
 		}
 		v, err := readNext(d, depth+1)
 		if err != nil {
@@ -145,11 +156,12 @@ func (s *schemas) add(name string, body expression) expression {
 // demands are the keywords that limit a value. Those that are not understood are refused, since a text would not keep to them.
 var demands = map[string]bool{
 	"type": true, "enum": true, "const": true, "anyOf": true, "oneOf": true, "allOf": true, "$ref": true, "properties": true, "required": true,
-	"additionalProperties": true, "items": true, "prefixItems": true, "minItems": true, "maxItems": true, "minLength": true, "maxLength": true,
+	"additionalProperties": true, "propertyNames": true, "items": true, "prefixItems": true, "minItems": true, "maxItems": true, "minLength": true, "maxLength": true,
 	"pattern": true, "format": true, "minimum": true, "maximum": true, "exclusiveMinimum": true, "exclusiveMaximum": true,
 	"not": false, "if": false, "then": false, "else": false, "uniqueItems": false, "multipleOf": false, "contains": false, "minContains": false,
-	"maxContains": false, "patternProperties": false, "propertyNames": false, "minProperties": false, "maxProperties": false,
+	"maxContains": false, "patternProperties": false, "minProperties": false, "maxProperties": false,
 	"dependentRequired": false, "dependentSchemas": false, "unevaluatedItems": false, "unevaluatedProperties": false, "$dynamicRef": false,
+	"dependencies": false,
 }
 
 // value returns the expression of a schema. at is its place, for errors, as a JSON pointer.
@@ -172,6 +184,10 @@ func (s *schemas) value(schema any, at string) (expression, error) {
 			return nil, errorAt(at, "%s is not supported: leave it out", m.name)
 		}
 	}
+	if o.get("nullable") == true { // OpenAPI 3.0's
+		e, err := s.value(o.without("nullable"), at)
+		return choice{e, literal("null")}, err
+	}
 	for _, m := range o {
 		if !alone[m.name] {
 			continue
@@ -182,10 +198,8 @@ func (s *schemas) value(schema any, at string) (expression, error) {
 		switch at += "/" + m.name; m.name {
 		case "$ref":
 			return s.ref(m.value, at)
-		case "const":
-			return constant(m.value), nil
-		case "enum":
-			return enum(m.value, at)
+		case "const", "enum":
+			return listed(o, at)
 		case "allOf":
 			return s.allOf(o, m.value, at)
 		}
@@ -200,8 +214,8 @@ var alone = map[string]bool{"$ref": true, "const": true, "enum": true, "anyOf": 
 // isAlone returns an error if a schema has a demand that is not understood beside the keyword name.
 func isAlone(o object, name, at string) error {
 	for _, m := range o {
-		listed := m.name == "type" && (name == "const" || name == "enum") // the values have it
-		if demands[m.name] && m.name != name && !listed && name != "allOf" {
+		both := (name == "const" || name == "enum") && slices.Contains([]string{"type", "const", "enum"}, m.name)
+		if demands[m.name] && m.name != name && !both && name != "allOf" {
 			return errorAt(at, "%s beside %s is not supported: put it into a schema of its own", m.name, name)
 		}
 	}
@@ -246,26 +260,72 @@ func (s *schemas) resolve(ref, at string) (any, error) {
 		if path == "" {
 			break
 		}
+		if plain, err := url.PathUnescape(name); err == nil {
+			name = plain
+		}
 		name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
-		o, _ := target.(object)
-		if target = o.get(name); target == nil {
+		switch t := target.(type) {
+		case []any:
+			target = nil
+			if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(t) {
+				target = t[i]
+			}
+		default:
+			target = asObject(t).get(name)
+		}
+		if target == nil {
 			return nil, errorAt(at, "%q: there is no %q", ref, name)
 		}
 	}
 	return target, nil
 }
 
-// enum returns the expression of one of several values.
-func enum(value any, at string) (expression, error) {
-	list, ok := value.([]any)
-	if !ok || len(list) == 0 {
-		return nil, errorAt(at, "want a list of values")
+// listed returns the expression of the values of enum and const that have the type.
+func listed(o object, at string) (expression, error) {
+	var lists [][]any
+	for _, m := range o {
+		switch list, is := m.value.([]any); {
+		case m.name == "const":
+			lists = append(lists, []any{m.value})
+		case m.name == "enum" && is:
+			lists = append(lists, list)
+		case m.name == "enum":
+			return nil, errorAt(at, "want a list of values")
+		}
 	}
+	types := typesOf(o)
 	var out choice
-	for _, v := range list {
-		out = append(out, constant(v))
+	for _, v := range lists[0] {
+		fits := types == nil || slices.ContainsFunc(types, func(t any) bool { return hasType(v, t) })
+		for _, list := range lists[1:] {
+			fits = fits && slices.ContainsFunc(list, func(w any) bool { return constant(v) == constant(w) })
+		}
+		if fits {
+			out = append(out, constant(v))
+		}
+	}
+	if len(out) == 0 {
+		return nil, errorAt(at, "want values, which fit the schema")
 	}
 	return out, nil
+}
+
+// hasType reports whether a value has a type.
+func hasType(v, t any) bool {
+	switch v := v.(type) {
+	case object:
+		return t == "object"
+	case []any:
+		return t == "array"
+	case string:
+		return t == "string"
+	case bool:
+		return t == "boolean"
+	case json.Number:
+		r, ok := rational(v)
+		return t == "number" || t == "integer" && ok && r.IsInt()
+	}
+	return t == "null"
 }
 
 // constant returns the text of a value.
@@ -324,7 +384,7 @@ func (s *schemas) allOf(o object, value any, at string) (expression, error) {
 	if len(list) == 1 && !slices.ContainsFunc(o, func(m member) bool { return demands[m.name] && m.name != "allOf" }) {
 		return s.value(list[0], at+"/0")
 	}
-	own := slices.DeleteFunc(slices.Clone(o), func(m member) bool { return m.name == "allOf" })
+	own := o.without("allOf")
 	merged := object{{"type", "object"}}
 	var properties object
 	var required []any
@@ -357,6 +417,11 @@ func (s *schemas) allOf(o object, value any, at string) (expression, error) {
 	return s.typed(append(merged, member{"properties", properties}, member{"required", required}), at)
 }
 
+func asList(v any) []any {
+	list, _ := v.([]any)
+	return list
+}
+
 func asObject(v any) object {
 	o, _ := v.(object)
 	return o
@@ -364,10 +429,7 @@ func asObject(v any) object {
 
 // typed returns the expression of a schema by its type, or types.
 func (s *schemas) typed(o object, at string) (expression, error) {
-	types, _ := o.get("type").([]any)
-	if one := o.get("type"); one != nil && types == nil {
-		types = []any{one}
-	}
+	types := typesOf(o)
 	if types == nil {
 		if types = implied(o); types == nil {
 			return s.rule("value"), nil
@@ -406,11 +468,20 @@ func (s *schemas) typed(o object, at string) (expression, error) {
 	return out, nil
 }
 
+// typesOf returns the types that a schema names, nil if it names none.
+func typesOf(o object) []any {
+	t := o.get("type")
+	if list, is := t.([]any); is || t == nil {
+		return list
+	}
+	return []any{t}
+}
+
 // implied returns the type of a schema that names none, by its other keywords, or nothing.
 func implied(o object) []any {
 	for _, m := range o {
 		switch m.name {
-		case "properties", "required", "additionalProperties":
+		case "properties", "required", "additionalProperties", "propertyNames":
 			return []any{"object"}
 		case "items", "prefixItems", "minItems", "maxItems":
 			return []any{"array"}
@@ -425,26 +496,13 @@ func implied(o object) []any {
 
 // object returns the expression of objects.
 func (s *schemas) object(o object, at string) (expression, error) {
-	properties, _ := o.get("properties").(object)
-	required := map[string]bool{}
-	list, _ := o.get("required").([]any)
-	for _, name := range list {
-		text, _ := name.(string)
-		if required[text] = true; properties.get(text) == nil {
-			return nil, errorAt(at, "required: properties lacks %q", text)
-		}
+	properties, required, err := propertiesOf(o, at)
+	if err != nil {
+		return nil, err
 	}
-	var others expression
-	additional := o.get("additionalProperties")
-	if additional == nil && len(properties) == 0 {
-		additional = true
-	}
-	if additional != nil && additional != false {
-		value, err := s.value(additional, at+"/additionalProperties")
-		if err != nil {
-			return nil, err
-		}
-		others = s.add("member", s.pair(s.rule("string"), value))
+	others, err := s.others(o, properties, at)
+	if err != nil {
+		return nil, err
 	}
 	members := make([]expression, len(properties))
 	for i, p := range properties {
@@ -471,6 +529,88 @@ func (s *schemas) object(o object, at string) (expression, error) {
 	return sequence{literal("{"), s.rule("space"), first, literal("}")}, nil
 }
 
+// propertiesOf returns the properties of objects, also those that are only required, and which are required.
+func propertiesOf(o object, at string) (properties object, required map[string]bool, err error) {
+	properties, _ = o.get("properties").(object)
+	properties = slices.Clip(properties)
+	known := map[string]bool{}
+	for _, p := range properties {
+		known[p.name] = true
+	}
+	required = map[string]bool{}
+	for _, v := range asList(o.get("required")) {
+		name, is := v.(string)
+		schema := o.get("additionalProperties")
+		switch {
+		case !is:
+			return nil, nil, errorAt(at, "required: want names")
+		case !known[name] && schema == false:
+			return nil, nil, errorAt(at, "required: properties lacks %q", name)
+		case !known[name] && schema == nil:
+			schema = true
+		}
+		if !known[name] {
+			properties, known[name] = append(properties, member{name, schema}), true
+		}
+		required[name] = true
+	}
+	return properties, required, nil
+}
+
+// others returns the expression of a member of objects that is none of their properties, or nil if there may be none.
+func (s *schemas) others(o, properties object, at string) (expression, error) {
+	additional := o.get("additionalProperties")
+	if additional == nil && len(properties) == 0 {
+		additional = true
+	}
+	if additional == nil || additional == false {
+		return nil, nil
+	}
+	value, err := s.value(additional, at+"/additionalProperties")
+	if err != nil {
+		return nil, err
+	}
+	name := s.rule("string")
+	switch limits, is := o.get("propertyNames").(object); {
+	case is && asObject(o.get("properties")) != nil:
+		return nil, errorAt(at, "propertyNames beside properties is not supported: leave it out")
+	case is:
+		if name, err = s.value(append(object{{"type", "string"}}, limits.without("type")...), at+"/propertyNames"); err != nil {
+			return nil, err
+		}
+	case len(properties) > 0:
+		var known []string
+		for _, p := range properties {
+			known = append(known, p.name)
+		}
+		slices.Sort(known)
+		name = sequence{literal(`"`), s.otherThan(known, s.add("rest", repeated{plainInString, 0, -1})), literal(`"`)}
+	}
+	return s.add("member", s.pair(name, value)), nil
+}
+
+// otherThan returns the expression of the texts of plain characters that are not in a sorted list. rest is for any of them.
+func (s *schemas) otherThan(list []string, rest expression) expression {
+	out, free := choice{}, plainInString
+	if len(list) == 0 || list[0] != "" {
+		out = append(out, sequence{})
+	} else {
+		list = list[1:]
+	}
+	for len(list) > 0 {
+		r, size := utf8.DecodeRuneInString(list[0])
+		var below []string
+		for len(list) > 0 && strings.HasPrefix(list[0], string(r)) {
+			below, list = append(below, list[0][size:]), list[1:]
+		}
+		if one := (class{{r, r}}); len(one.without(plainInString)) == 0 {
+			out = append(out, sequence{literal(r), s.otherThan(below, rest)})
+			free = free.without(one)
+		}
+	}
+	return append(out, sequence{free, rest})
+}
+
 // pair returns the expression of a member of an object.
 func (s *schemas) pair(name, value expression) expression {
 	return sequence{name, literal(":"), s.rule("space"), value, s.rule("space")}
@@ -483,14 +623,22 @@ func (s *schemas) array(o object, at string) (expression, error) {
 		return nil, err
 	}
 	item := s.rule("value")
-	items := o.get("items")
+	items, list := o.get("items"), asList(o.get("prefixItems"))
+	if first := asList(items); first != nil { // as before the draft 2020-12
+		items, list = o.get("additionalItems"), first
+	}
 	if items != nil && items != false {
 		if item, err = s.value(items, at+"/items"); err != nil {
 			return nil, err
 		}
 	}
 	item = s.add("item", sequence{item, s.rule("space")})
-	list, _ := o.get("prefixItems").([]any)
+	if closed := items == false || items == nil && len(list) > 0; closed && (most < 0 || most > len(list)) {
+		most = len(list)
+	}
+	if most >= 0 && least > most {
+		return nil, errorAt(at, "minItems is more than there may be")
+	}
 	comma := sequence{literal(","), s.rule("space")}
 	var begin sequence
 	for i, p := range list {
@@ -509,8 +657,6 @@ func (s *schemas) array(o object, at string) (expression, error) {
 		body = sequence{}
 	case len(list) > 0 && most >= 0 && left < 0:
 		return nil, errorAt(at, "maxItems is less than prefixItems has")
-	case len(list) > 0 && (items == nil || items == false):
-		body = begin
 	case len(list) > 0:
 		body = sequence{begin, repeated{sequence{comma, item}, max(0, least-len(list)), max(left, -1)}}
 	default:

@@ -69,7 +69,7 @@ func (c *askCmd) Run(a *cli.App) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if greets(question) {
+	if s.greets(question) {
 		return s.welcome(question)
 	}
 	if c.Record != "" {

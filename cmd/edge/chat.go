@@ -182,7 +182,7 @@ func (t *conversation) take(line string) error {
 		return nil
 	case is:
 		return t.command(name, argument)
-	case greets(line):
+	case t.greets(line):
 		if t.app.Globals.JSON {
 			return t.app.JSONLine(chatJSON{line, t.greeted(line)})
 		}

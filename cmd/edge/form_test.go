@@ -61,6 +61,9 @@ func TestAskForms(t *testing.T) {
 	if len(answers) != 1 {
 		t.Errorf("several answers: %v", answers)
 	}
+	if out, stderr, err := h.Run("ask", "--sample", "--local-only", "--grammar", `root ::= "yes" | "no"`, "Hello"); err != nil || !strings.HasPrefix(out, "yes") && !strings.HasPrefix(out, "no") {
+		t.Errorf("a greeting is answered by %v, %s, %s", err, out, stderr) // rather than by a reply that is in no form
+	}
 	for _, args := range [][]string{{"--reader", "span", "-j", "{}"}, {"--method", "drdg-sw", "-j", "{}"}} {
 		if _, stderr, err := h.Run(append(append([]string{"ask", "--sample"}, args...), "When?")...); err == nil || !strings.Contains(stderr, "leave") {
 			t.Errorf("%q: %v, %s", args, err, stderr)

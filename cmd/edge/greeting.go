@@ -21,6 +21,9 @@ func (s *session) welcome(question string) error {
 	return err
 }
 
+// greets reports whether a reply is all that answers a text. It would not be in the form that answers are to have.
+func (s *session) greets(text string) bool { return s.settings.Form == "" && greets(text) }
+
 // greeted is the reply as ask --json prints it.
 func (s *session) greeted(question string) askJSON {
 	r := askJSON{Answer: s.replyTo(question), Tokens: []tokenJSON{}, Parts: []partJSON{}, Finish: pair.ReasonStop.String()}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"tandem/model/grammar"
@@ -21,13 +22,13 @@ type responseFormat struct {
 
 // forms are what requests demand of the form of an answer in other servers' words: the first two in llama.cpp's, the rest in vLLM's.
 type forms struct {
-	Grammar       json.RawMessage `json:"grammar"`
-	Schema        json.RawMessage `json:"json_schema"`
-	GuidedJSON    json.RawMessage `json:"guided_json"`
-	GuidedGrammar json.RawMessage `json:"guided_grammar"`
-	GuidedRegex   json.RawMessage `json:"guided_regex"`
-	GuidedChoice  json.RawMessage `json:"guided_choice"`
-	Structured    json.RawMessage `json:"structured_outputs"`
+	Grammar       json.RawMessage            `json:"grammar"`
+	Schema        json.RawMessage            `json:"json_schema"`
+	GuidedJSON    json.RawMessage            `json:"guided_json"`
+	GuidedRegex   json.RawMessage            `json:"guided_regex"`
+	GuidedChoice  json.RawMessage            `json:"guided_choice"`
+	GuidedGrammar json.RawMessage            `json:"guided_grammar"`
+	Structured    map[string]json.RawMessage `json:"structured_outputs"` // by the names of the four above, without guided_
 }
 
 // demand is a form, and the parameter that demands it.
@@ -62,10 +63,17 @@ func (o options) demand() (out demand, err error) {
 	set("grammar", notEmpty(o.Grammar), unquoted)
 	set("json_schema", o.Schema, schemaOf)
 	set("guided_json", o.GuidedJSON, schemaOf)
+	set("guided_regex", notEmpty(o.GuidedRegex), patternOf)
+	set("guided_choice", notEmpty(o.GuidedChoice), choiceOf)
 	set("guided_grammar", notEmpty(o.GuidedGrammar), unquoted)
-	for param, raw := range map[string]json.RawMessage{"guided_regex": o.GuidedRegex, "guided_choice": o.GuidedChoice, "structured_outputs": o.Structured} {
-		if err == nil && isGiven(raw) {
-			err = badRequest(param, "%s is not supported: give a grammar or a json_schema", param)
+	set("structured_outputs.json", o.Structured["json"], schemaOf)
+	set("structured_outputs.regex", notEmpty(o.Structured["regex"]), patternOf)
+	set("structured_outputs.choice", notEmpty(o.Structured["choice"]), choiceOf)
+	set("structured_outputs.grammar", notEmpty(o.Structured["grammar"]), unquoted)
+	for name, raw := range o.Structured {
+		known := slices.Contains([]string{"json", "regex", "choice", "grammar"}, name)
+		if err == nil && !known && isGiven(raw) && string(raw) != "false" {
+			err = badRequest("structured_outputs", "structured_outputs.%.40s is not supported: want json, regex, choice or grammar", name)
 		}
 	}
 	return out, err
@@ -105,6 +113,7 @@ func isMissing(raw json.RawMessage) bool {
 var (
 	errWantObject = errors.New("want a schema")
 	errWantText   = errors.New("want a text")
+	errWantTexts  = errors.New("want a list of texts")
 )
 
 // notEmpty returns a field of a request, or nothing if it is an empty text.
@@ -133,6 +142,24 @@ func unquoted(raw json.RawMessage) (text string, err error) {
 		return "", errWantText
 	}
 	return text, nil
+}
+
+// patternOf returns a regular expression as grammar.Of reads it.
+func patternOf(raw json.RawMessage) (string, error) {
+	text, err := unquoted(raw)
+	return "/" + text + "/", err
+}
+
+// choiceOf returns the grammar of the texts of a list.
+func choiceOf(raw json.RawMessage) (string, error) {
+	var list []string
+	if json.Unmarshal(raw, &list) != nil {
+		return "", errWantTexts
+	}
+	for i, text := range list {
+		list[i] = grammar.Quote(text)
+	}
+	return "root ::= " + strings.Join(list, " | "), nil
 }
 
 // form returns the form of an answer for tandem.Settings, if what answers here can write in it.

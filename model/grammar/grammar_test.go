@@ -88,6 +88,31 @@ ws ::= | "\t" | "\n" [\t]{0,20}
 	}
 }
 
+func TestOf(t *testing.T) {
+	for _, c := range []struct{ form, derived, other string }{
+		{" {} ", `{"a": 1}`, `1`},
+		{`{"type": "null"}`, `null`, `1`},
+		{"/^a/b\"\\n$/\n", "a/b\"\n", "xa/b\"\n"},
+		{"/a|b/", "b", "ab"},
+		{"root ::= " + Quote("a\r\n\"\\\t\x00é#"), "a\r\n\"\\\t\x00é#", "a"},
+	} {
+		g, err := Of(c.form)
+		if err != nil || !derives(g, c.derived) || derives(g, c.other) {
+			t.Errorf("%q: %v", c.form, err)
+		}
+	}
+	for form, want := range map[string]string{
+		"":        "grammar: it has no rule root: begin with root ::= …",
+		"/":       "pattern: want / at its end",
+		"/^^/":    "pattern: ^ and $ are supported at its ends only",
+		"/(?i)a/": "pattern: (?i) is not supported",
+	} {
+		if _, err := Of(form); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", form, err, want)
+		}
+	}
+}
+
 func TestParseErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                     "it has no rule root: begin with root ::= …",

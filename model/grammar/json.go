@@ -1,17 +1,25 @@
 package grammar
 
 import (
+	"errors"
 	"strings"
 	"sync"
 )
 
-// Of reads the form of a text: a JSON schema if it begins with "{", else a grammar. The schema {} is for any JSON object.
+// Of reads the form of a text: a JSON schema if it begins with "{", a regular expression if it stands between slashes, else a
+// grammar. The schema {} is for any JSON object.
 func Of(form string) (*Grammar, error) {
 	switch trimmed := strings.TrimSpace(form); {
 	case trimmed == "{}":
 		return JSONObject(), nil
 	case strings.HasPrefix(trimmed, "{"):
 		return FromSchema([]byte(trimmed))
+	case strings.HasPrefix(trimmed, "/"):
+		inner, closed := strings.CutSuffix(trimmed[1:], "/")
+		if !closed {
+			return nil, errors.New("pattern: want / at its end")
+		}
+		return FromPattern(inner)
 	}
 	return Parse(form)
 }

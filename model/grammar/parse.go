@@ -242,6 +242,12 @@ func (p *parser) class() (expression, error) {
 // escapes are the characters that a letter after a backslash stands for.
 var escapes = map[byte]rune{'n': '\n', 'r': '\r', 't': '\t', '\\': '\\', '"': '"', '[': '[', ']': ']', '-': '-', '^': '^', '/': '/'}
 
+// quoter escapes what cannot stand in a literal.
+var quoter = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`)
+
+// Quote returns the literal of a text.
+func Quote(text string) string { return `"` + quoter.Replace(text) + `"` }
+
 // hexDigits says how many digits follow a letter.
 var hexDigits = map[byte]int{'x': 2, 'u': 4, 'U': 8}
 

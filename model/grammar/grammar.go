@@ -21,7 +21,27 @@ const (
 // A Grammar is a set of texts. It is immutable.
 type Grammar struct {
 	nodes  []node
-	starts []int32 // of each rule; root is rule 0
+	starts []int32    // of each rule; root is rule 0
+	alike  [256]uint8 // of each byte the number of its kind: all rules treat the bytes of a kind alike
+}
+
+// kinds returns how many kinds of bytes there are.
+func (g *Grammar) kinds() int { return int(g.alike[255]) + 1 }
+
+// sortBytes divides the bytes into kinds, ascending.
+func (g *Grammar) sortBytes() {
+	var begins [257]bool // where a kind begins
+	for _, n := range g.nodes {
+		if n.op == oneByte {
+			begins[n.low], begins[int(n.top)+1] = true, true
+		}
+	}
+	for b := 1; b < 256; b++ {
+		g.alike[b] = g.alike[b-1]
+		if begins[b] {
+			g.alike[b]++
+		}
+	}
 }
 
 // A node is a place in a rule.
@@ -195,6 +215,7 @@ func newGrammar(rules []expression, names []string) (*Grammar, error) {
 		return nil, b.err
 	}
 	g.nodes = b.nodes
+	g.sortBytes()
 	if rule := g.leftRecursive(); rule >= 0 {
 		return nil, fmt.Errorf("the rule %s begins with itself: let it begin with something else, or use * or +", names[rule])
 	}

@@ -16,8 +16,8 @@ const (
 	maxStacks = 1 << 12
 	// maxSteps is the most places that are looked at for one set of tokens, about half a second's work.
 	maxSteps = 1 << 22
-	// maxWays is how many ways from state to state are kept at least from one token to the next. A way takes some 100 bytes.
-	maxWays = 1 << 16
+	// maxWays is how many ways from state to state are kept at least from one token to the next. A way takes 8 bytes.
+	maxWays = 1 << 20
 	// maxFrames is the most frames that are kept; with half of them, none stay for the next token. A frame takes some 80 bytes.
 	maxFrames = 1 << 18
 	// maxMasks is the most sets of tokens that are kept. A set takes 19 kB for 152,000 tokens.
@@ -39,7 +39,7 @@ type Matcher struct {
 
 	frames map[frame]*frame
 	states map[string]*state
-	ways   map[way]*state // nil for none
+	left   []*state // those that have ways
 	masks  map[*state]vocabulary.Mask
 	made   uint32 // frames ever made
 	steps  int    // places looked at for one result
@@ -67,13 +67,11 @@ type frame struct {
 type state struct {
 	frames []*frame // sorted by id, all at bytes
 	ends   bool     // the text may end
+	ways   []*state // where each kind of bytes leads, nil if that is not known yet; nil if no byte was read here
 }
 
-// A way leads from a state by a byte.
-type way struct {
-	from *state
-	by   byte
-}
+// nowhere is where bytes lead that may not come next.
+var nowhere = new(state)
 
 // NewMatcher returns a matcher.
 func NewMatcher(g *Grammar, v *vocabulary.Vocabulary) *Matcher {
@@ -84,7 +82,10 @@ func NewMatcher(g *Grammar, v *vocabulary.Vocabulary) *Matcher {
 
 // forget drops what is kept. States that others hold stay valid.
 func (m *Matcher) forget() {
-	m.frames, m.states, m.ways, m.masks = map[frame]*frame{}, map[string]*state{}, map[way]*state{}, map[*state]vocabulary.Mask{}
+	for _, s := range m.left {
+		s.ways = nil
+	}
+	m.frames, m.states, m.left, m.masks = map[frame]*frame{}, map[string]*state{}, nil, map[*state]vocabulary.Mask{}
 }
 
 // Start returns the state of the empty text.
@@ -99,7 +100,7 @@ func (m *Matcher) Start() State {
 // Next returns the state after more text, which is lost if no text of the grammar goes on so.
 func (m *Matcher) Next(s State, text []byte) State {
 	m.steps = 0
-	if len(m.ways) > maxWays || len(m.frames) > maxFrames/2 {
+	if len(m.left)*m.grammar.kinds() > maxWays || len(m.frames) > maxFrames/2 {
 		m.forget()
 	}
 	for _, b := range text {
@@ -166,9 +167,19 @@ func (m *Matcher) walk(node int32, from *state, found vocabulary.Mask) error {
 
 // after returns the state to which a byte leads, or nil.
 func (m *Matcher) after(from *state, b byte) (*state, error) {
-	if next, ok := m.ways[way{from, b}]; ok {
+	if from.ways == nil {
+		from.ways, m.left = make([]*state, m.grammar.kinds()), append(m.left, from)
+		m.steps += len(from.ways)
+	}
+	kind := m.grammar.alike[b]
+	switch next := from.ways[kind]; next {
+	case nowhere:
+		return nil, nil
+	case nil:
+	default:
 		return next, nil
 	}
+	m.steps += len(from.frames)
 	c := m.closure()
 	for _, f := range from.frames {
 		if n := m.grammar.nodes[f.at]; n.low <= b && b <= n.top {
@@ -177,7 +188,7 @@ func (m *Matcher) after(from *state, b byte) (*state, error) {
 	}
 	next, err := c.state()
 	if err == nil {
-		m.ways[way{from, b}] = next
+		from.ways[kind] = cmp.Or(next, nowhere)
 	}
 	return next, err
 }
@@ -251,7 +262,7 @@ func (c *closure) state() (*state, error) {
 	}
 	s, ok := c.states[string(key)]
 	if !ok {
-		s = &state{c.frames, c.ends}
+		s = &state{frames: c.frames, ends: c.ends}
 		c.states[string(key)] = s
 	}
 	return s, nil

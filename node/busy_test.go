@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 	"testing"
@@ -56,6 +57,29 @@ func askFullWith(t *testing.T, patience Patience, require bool, about time.Durat
 	err = a.run(&toy{side: tandem.Device, takes: time.Millisecond})
 	answer = a.finish()
 	return a, answer, time.Since(start), err
+}
+
+// curt is a cloud that hangs up on each question, as one does that cannot read it.
+type curt struct{ full }
+
+func (c *curt) open(context.Context) (replica, error) { return replica{conn: c, exchange: c}, nil }
+
+func (c *curt) Receive(context.Context) (transport.Message, error) { return nil, io.EOF }
+
+// The remark about a cloud that hangs up says what that may mean.
+func TestCurtCloud(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := toyConfig(tandem.PlaceMirror, tandem.CouplingShared, 3, false)
+		cfg.Self = tandem.Device
+		a := newDeviceAnswer(t.Context(), cfg, silence{}, func(Token) {})
+		a.log = slog.New(slog.DiscardHandler)
+		defer a.stop()
+		a.reach(DefaultPatience, lone((&curt{}).open))
+		err := a.run(&toy{side: tandem.Device, takes: time.Millisecond})
+		if said := strings.Join(a.finish().Remarks, "\n"); err != nil || !strings.Contains(said, "it may run another release") {
+			t.Errorf("%v, %q", err, said)
+		}
+	})
 }
 
 // A device does not wait for a busy cloud, unless it needs it; the remark or the error says that the cloud is busy, and it

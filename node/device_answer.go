@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math"
 	"strings"
@@ -357,6 +358,8 @@ func (a *deviceAnswer) noCloudError() error {
 		return unusableCloud{fmt.Errorf("the cloud did not answer within %v (--wait)", a.patience.Join)}
 	case errors.As(a.cloudErr, &differ):
 		return unusableCloud{a.cloudErr}
+	case errors.Is(a.cloudErr, io.EOF) && !a.joined: // as it does with a question that it cannot read
+		return unusableCloud{errors.New("the cloud hung up on the question and gave no reason: it may run another release that does not know all of the question's settings")}
 	}
 	return fmt.Errorf("%w: %w", ErrNoCloud, a.cloudErr)
 }

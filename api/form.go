@@ -13,7 +13,8 @@ import (
 
 // responseFormat is what a request of OpenAI's API, or of one like it, demands of its answer.
 type responseFormat struct {
-	Type   string          `json:"type"`             // text, json_object, json_schema
+	Type   string          `json:"type"` // text, json_object, json_schema
+	Name   string          `json:"name,omitempty"`
 	Schema json.RawMessage `json:"schema,omitempty"` // where the schema stands in the format itself
 	Nested struct {
 		Schema json.RawMessage `json:"schema"`

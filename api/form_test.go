@@ -47,8 +47,8 @@ func TestForms(t *testing.T) {
 			t.Errorf("%s %s: %d %s, %+v", c.path, c.body, w.Code, w.Body, e.asked)
 		}
 	}
-	v := object(t, send(t, s, "POST", "/v1/responses", `{"input":"x","text":{"format":{"type":"json_object"}}}`))
-	if at(v, "text", "format", "type") != "json_object" {
+	v := object(t, send(t, s, "POST", "/v1/responses", `{"input":"x","text":{"format":{"type":"json_schema","name":"bill","schema":{}}}}`))
+	if at(v, "text", "format", "type") != "json_schema" || at(v, "text", "format", "name") != "bill" {
 		t.Errorf("the response has the form %v", at(v, "text"))
 	}
 }

@@ -3,8 +3,9 @@ package ground
 import (
 	"math/rand/v2"
 	"strings"
-	"tandem/model/vocabulary"
 	"testing"
+
+	"tandem/model/vocabulary"
 )
 
 const syllables = "ba ken li mor sta tu an er ing el do ri va no th est ou pre com ly"

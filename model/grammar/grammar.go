@@ -13,7 +13,7 @@ const (
 	// maxNodes is the most places that all rules have together, after repetitions are written out.
 	maxNodes = 1 << 18
 	// maxRepeat is the most times that an item may be asked to repeat.
-	maxRepeat = 1 << 14
+	maxRepeat = 1 << 16
 	// maxNested is how deep groups may be nested.
 	maxNested = 256
 )

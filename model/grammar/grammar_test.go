@@ -131,7 +131,7 @@ func TestParseErrors(t *testing.T) {
 		`root ::= "\q"`:                        `line 1: \q is no escape`,
 		`root ::= "\uD800"`:                    `line 1: \uD800 is no character`,
 		`root ::= "a"{3,2}`:                    "line 1: {3,2} goes backwards",
-		`root ::= "a"{99999}`:                  "line 1: more than 16384 repetitions: for no limit, leave the second number out",
+		`root ::= "a"{99999}`:                  "line 1: more than 65536 repetitions: for no limit, leave the second number out",
 		`root ::= "a"{x}`:                      `line 1: want a number after { but got "x}"`,
 		`root ::= (("a"{9999}){9999})`:         fmt.Sprintf("it is too large: its rules have more than %d places when their repetitions are written out", maxNodes),
 		"root ::= root \"a\" | \"b\"":          "the rule root begins with itself: let it begin with something else, or use * or +",

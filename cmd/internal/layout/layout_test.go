@@ -42,7 +42,7 @@ var rules = []struct{ packages, imports string }{
 	// What clients speak to.
 	{"api/page", ""},       // not even the API: the page speaks to it over HTTP
 	{"api/clients/go", ""}, // a separate module
-	{"api", "tandem node specdec aggregator pair decoder decoder/extract model model/chat model/sample model/tokenizer retrieval/passages internal/refusal internal/sentences internal/sparing internal/spelling"},
+	{"api", "tandem node specdec aggregator pair decoder decoder/extract model model/chat model/grammar model/sample model/tokenizer retrieval/passages internal/refusal internal/sentences internal/sparing internal/spelling"},
 
 	// Experiments. Nothing below imports them.
 	{"lab", "tandem lab/chart lab/report lab/sim node node/batch decoder/... retrieval/... transport/... netem pair/... scheduler aggregator specdec model/..."}, // it knows no phone
@@ -84,7 +84,7 @@ var rules = []struct{ packages, imports string }{
 	// A side's distributions.
 	{"decoder", "tandem aggregator profiler retrieval/passages decoder/ground decoder/kvstore specdec dllm model/... npu npu/native internal/refusal internal/words"}, // native for exponentials
 	{"decoder/extract", "tandem aggregator decoder decoder/ground decoder/question internal/lazyregexp internal/refusal internal/sentences internal/words model/span model/tokenizer retrieval/passages"},
-	{"decoder/ground", "tandem model/tokenizer"},
+	{"decoder/ground", "tandem model/vocabulary"},
 	{"decoder/question", "internal/refusal internal/words model/chat retrieval/passages"},
 	{"decoder/kvstore", "internal/filelock"},
 	{"specdec", "tandem model/... npu npu/native internal/atomicfile internal/filelock"}, // native to find the largest of a row

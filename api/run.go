@@ -52,6 +52,9 @@ func (s *Server) run(ctx context.Context, q Query, stops []string, emit func(tex
 	defer stop(nil)
 	s.happened(q.ID, "begin", event{"question": q.Text})
 	out := output{stop: sample.NewStopFilter(stops), emit: emit}
+	if q.Settings.Form != "" {
+		out.lead.Keep()
+	}
 	a, err := s.answer(ctx, q, func(t node.Token) {
 		if out.stop.Stopped() {
 			return

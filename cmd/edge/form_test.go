@@ -23,6 +23,9 @@ func TestRunForms(t *testing.T) {
 			t.Errorf("%q: %v, %q, %s", args, err, stdout, stderr)
 		}
 	}
+	if stdout, stderr, err := h.Run("run", "--grammar", `root ::= "  indented"`, "Hello"); err != nil || stdout != "  indented\n" {
+		t.Errorf("%v, %q, %s", err, stdout, stderr)
+	}
 	for _, args := range [][]string{{"--json-schema", "schema.json"}, {"--json-schema", "schema.json", "--temperature", "1", "--seed", "5"}, {"-j", "schema.json", "--draft", "off"}} {
 		stdout, stderr, err := h.Run(append(append([]string{"run", "-n", "200"}, args...), "Hello")...)
 		var got struct {

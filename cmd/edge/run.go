@@ -190,10 +190,11 @@ func (c *runCmd) stream(ctx context.Context, a *cli.App, seq *model.Seq, prompt 
 		defer a.Clear()
 	}
 	var lead sample.LeadingSpace
+	if c.Raw || sampling.Grammar != nil {
+		lead.Keep()
+	}
 	show := func(piece string) {
-		if !c.Raw && sampling.Grammar == nil {
-			piece = lead.Cut(piece)
-		}
+		piece = lead.Cut(piece)
 		if piece != "" && text == "" {
 			a.Clear()
 		}

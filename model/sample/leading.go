@@ -15,5 +15,8 @@ func (l *LeadingSpace) Cut(piece string) string {
 	return piece
 }
 
+// Keep lets the whole text stand as it is: one in a form has the spaces that the form demands.
+func (l *LeadingSpace) Keep() { l.begun = true }
+
 // Begun reports whether anything but leading space has come.
 func (l *LeadingSpace) Begun() bool { return l.begun }

@@ -17,4 +17,8 @@ func TestLeadingSpace(t *testing.T) {
 			t.Errorf("%q: %q", pieces, got)
 		}
 	}
+	var l LeadingSpace
+	if l.Keep(); l.Cut(" A") != " A" {
+		t.Error("a space was cut that is to be kept")
+	}
 }

@@ -48,6 +48,7 @@ On a terminal, colours show which side drafted each token: device, cloud, both o
 // HelpAll describes the flags for experiments.
 func (c *askCmd) HelpAll() string {
 	return `More examples:
+  edge ask --model qwen2.5:1.5b --json-schema bill.json "What do we owe to the plumber, and by when?"
   edge ask --sample --placement device --rtt 300ms "When does the harbour museum open?"
   edge ask --sample --coupling speculative --placement greedy --gamma auto --record answer.jsonl "When does the harbour museum open?"
   edge ask --sample --method drdg-tw --rtt 300ms "When does the harbour museum open?"

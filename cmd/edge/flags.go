@@ -126,8 +126,11 @@ type documentFlags struct {
 	modelcmd.ScorerFlag
 }
 
-// HelpLeavesOut names flags that --help shows only for other commands: how files are cut, and which, matters when they are indexed.
-func (documentFlags) HelpLeavesOut() []string { return []string{"passage-words", "exclude"} }
+// HelpLeavesOut names flags that --help shows only for other commands: how files are cut, and which, matters when they are
+// indexed, and forms matter more where no document is read.
+func (documentFlags) HelpLeavesOut() []string {
+	return []string{"passage-words", "exclude", "grammar", "json-schema"}
+}
 
 // Validate refuses documents of two kinds at once.
 func (f documentFlags) Validate() error {

@@ -146,6 +146,8 @@ var misfits = []misfit{
 	{name: "another name's", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool { return w.ofAnotherName(c) }},
 	// "Which drops does Dad take?": not "Xalan" in "MUM: drops Xalan / DAD: B12"
 	{name: "another's line", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool { return w.inAnothersLine(c) }},
+	// "What is the bus of the old mill?": not "22" in "Old mill / Bus: 33 / Red barn / Bus: 22"
+	{name: "another's section", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool { return w.inOtherSection(c) }},
 	// "Who has the keys?": not "Ada Lund" in "Ada Lund did not want the keys again, so Per Holm has them."
 	{name: "denied", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
 		return w.person && (denies.MatchString(c.after) || iDeny.MatchString(c.value)) && !asksDenied.MatchString(w.question)

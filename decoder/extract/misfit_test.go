@@ -53,7 +53,7 @@ func TestMisfit(t *testing.T) {
 		{"5 May\n\nAda came.", "Ada", "Who came on 3 May?", "another date"},
 		{"Lamp | Changed | Hours on 1 May\nB | 12 Feb | 7455", "7455", "How many hours did lamp B have on 1 May?", ""},
 		{"The mill closes at 5. It is closed on Mondays.", "Mondays", "When does the mill close?", "closed then, not closing"},
-		{"2.1.0 (May)\n\nFaster by 5 %.\n\n2.0.0 (April)\n\nFaster by 9 %.", "9 %", "How much faster is 2.1.0?", "another release"},
+		{"2.1.0 (May)\n\nFaster by 5 %.\n\n2.0.0 (April)\n\nFaster by 9 %.", "9 %", "How much faster is 2.1.0?", "another release, another's section"},
 		{"The dough has 68 % rather than my summer 75 %.", "68 %", "What wetness in summer?", "the other of two"},
 		{"I cannot find the key.", "I cannot find the key", "Who has the key?", "denied"},
 		{"Keep out of the reach of children.", "children", "Can children take it?", "out of reach"},
@@ -308,6 +308,13 @@ func TestMisfit(t *testing.T) {
 		{"MUM: drops Xalan\nCar: B12", "Xalan", "Which drops does the car take?", ""},
 		{"For Ada and Per\n- Ada: 3 h\n- Per: 5 h", "5 h", "How many hours did Ada work?", "another's line"},
 		{"Rent: 5 a month\nDad: has the key", "5", "What does Dad pay?", ""},
+		{"Old mill\n- Bus: 33\nRed barn\n- Bus: 22", "22", "What is the old mill's bus?", "another's section"},
+		{"Old mill\n- Bus: 33\nRed barn\n- Bus: 22", "33", "What is the old mill's bus?", ""},
+		{"Red barn\nThe best dish is now soup.\nOld mill\n- Best dish: pie", "soup", "Tell me the best dish of the old mill.", "another's section"},
+		{"Old mill\nIt has a sauna.\nHow to get there\nBus 22 stops in the lane.", "22", "Which bus goes to the old mill?", ""}, // below the same
+		{"Old mill\nNo bus stops here.\nRed barn\nTo the old mill take bus 22.", "22", "Which bus goes to the old mill?", ""},
+		{"Old mill\nBus: 33\n\nThe red barn has bus 22.", "22", "Which bus goes to the red barn?", ""},
+		{"Mill\nBus: 33\nBarn\nBus: 22", "22", "What is the mill's bus?", ""}, // one word may be what is asked for
 		{"Dilip has the new code.", "Dilip", "What is the code of the padlock?", "no code"},
 		{"The code of the padlock is OTTER.", "OTTER", "What is the code of the padlock?", ""},
 		{"Printer 192.168.7.6; press MODE for Auto.", "192.168.7.6", "What is the printer's IP address?", ""},

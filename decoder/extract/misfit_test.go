@@ -53,7 +53,7 @@ func TestMisfit(t *testing.T) {
 		{"5 May\n\nAda came.", "Ada", "Who came on 3 May?", "another date"},
 		{"Lamp | Changed | Hours on 1 May\nB | 12 Feb | 7455", "7455", "How many hours did lamp B have on 1 May?", ""},
 		{"The mill closes at 5. It is closed on Mondays.", "Mondays", "When does the mill close?", "closed then, not closing"},
-		{"2.1.0 (May)\n\nFaster by 5 %.\n\n2.0.0 (April)\n\nFaster by 9 %.", "9 %", "How much faster is 2.1.0?", "another release, another's section"},
+		{"2.1.0 (May)\n\nFaster by 5 %.\n\n2.0.0 (April)\n\nFaster by 9 %.", "9 %", "How much faster is 2.1.0?", "another release"},
 		{"The dough has 68 % rather than my summer 75 %.", "68 %", "What wetness in summer?", "the other of two"},
 		{"I cannot find the key.", "I cannot find the key", "Who has the key?", "denied"},
 		{"Keep out of the reach of children.", "children", "Can children take it?", "out of reach"},
@@ -311,6 +311,13 @@ func TestMisfit(t *testing.T) {
 		{"Old mill\n- Bus: 33\nRed barn\n- Bus: 22", "22", "What is the old mill's bus?", "another's section"},
 		{"Old mill\n- Bus: 33\nRed barn\n- Bus: 22", "33", "What is the old mill's bus?", ""},
 		{"Red barn\nThe best dish is now soup.\nOld mill\n- Best dish: pie", "soup", "Tell me the best dish of the old mill.", "another's section"},
+		{"Old mill\n12 beds, 24 € a night\nRed barn\n8 beds, 19 € a night", "19 €", "What is a night in the old mill?", "another's section"},
+		{"Ada Lind\nShoe size 31\nNo nuts\nPer Lind\nShoe size 36", "36", "What shoe size does Ada Lind have?", "another's section"},
+		{"Ada Lind\nNo nuts\nShoe size 31\nPer Lind\nShoe size 36", "36", "What shoe size does Ada Lind have?", "another's section"},
+		{"Old mill\nNo dogs\nBus 33\nRed barn\nBus 22", "22", "Which bus does the old mill have?", ""}, // "No dogs" may be a heading
+		{"Larch hut\nKey: at the post office\nStone hut\n8 beds", "at the post office", "Where is the key of the stone hut?", "another's section"},
+		{"Larch hut\nKey: at the post office, also of the stone hut\nStone hut\n8 beds", "at the post office", "Where is the key of the stone hut?", ""},
+		{"Stone hut\n8 beds\nKey: at the post office", "at the post office", "Where is the key of the stone hut?", ""},
 		{"Old mill\nIt has a sauna.\nHow to get there\nBus 22 stops in the lane.", "22", "Which bus goes to the old mill?", ""}, // below the same
 		{"Old mill\nNo bus stops here.\nRed barn\nTo the old mill take bus 22.", "22", "Which bus goes to the old mill?", ""},
 		{"Old mill\nBus: 33\n\nThe red barn has bus 22.", "22", "Which bus goes to the red barn?", ""},

@@ -24,6 +24,7 @@ type passage struct {
 	ends   []int    // of the text's sentences, as package sentences finds them
 	names  []string // words of the title and of the file's path
 	rows   []tableRow
+	heads  []textRange // lines that may be headings of sections
 	read   *span.Passage
 }
 
@@ -52,7 +53,7 @@ func (c Config) passage(p passages.Passage) (out passage) {
 	if out.ends = sentences.Ends(out.text); len(out.ends) == 0 || out.ends[len(out.ends)-1] < len(out.text) {
 		out.ends = append(out.ends, len(out.text)) // a sentence without a mark
 	}
-	out.rows = out.tableRows()
+	out.rows, out.heads = out.tableRows(), out.sectionHeads()
 	out.read = c.Reader.Passage(out.text)
 	return out
 }

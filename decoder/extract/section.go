@@ -11,19 +11,21 @@ import (
 // stands below the heading of another thing of the kind, "Stone hut" for "Larch hut", or that section has the rest of the
 // question's words, but for one.
 func (w wants) inOtherSection(c candidate) bool {
-	for begin, end := range c.lines() {
-		if !headsSection(c.text[begin:end]) {
-			continue
-		}
-		named := words.Content(c.text[begin:end])
+	for i, head := range c.heads {
+		named := words.Content(c.slice(head))
 		if len(named) < minNamed || !words.HasAll(w.words, named) {
 			continue
 		}
-		own := c.sectionHeading(c.begin)
+		own := c.sectionHead(c.begin)
 		if words.HasAll(words.Content(own+"\n"+c.head+"\n"+c.said), named) {
 			return false
 		}
-		if to := c.sectionEnd(end); ofOneKind(own, c.text[begin:end]) || !(begin <= c.begin && c.begin < to) && w.tellsTheRest(named, c.text[end:to]) {
+		to := len(c.text)
+		if i+1 < len(c.heads) {
+			to = c.heads[i+1].from
+		}
+		inside := head.from <= c.begin && c.begin < to
+		if ofOneKind(own, c.slice(head)) || !inside && w.tellsTheRest(named, c.text[head.to:to]) {
 			return true
 		}
 	}
@@ -45,33 +47,25 @@ func ofOneKind(a, b string) bool {
 	return len(x) >= minNamed && len(y) >= minNamed && strings.EqualFold(x[len(x)-1], y[len(y)-1]) && !strings.EqualFold(strings.Join(x, " "), strings.Join(y, " "))
 }
 
-// sectionHeading returns the line above an offset that may be a heading, or nothing.
-func (p passage) sectionHeading(at int) (heading string) {
-	for begin, end := range p.lines() {
-		if begin >= at {
-			break
-		}
-		if headsSection(p.text[begin:end]) {
-			heading = p.text[begin:end]
+// sectionHead returns the last line before an offset that may be a heading, or nothing.
+func (p passage) sectionHead(at int) (head string) {
+	for _, h := range p.heads {
+		if h.from < at {
+			head = p.slice(h)
 		}
 	}
-	return heading
+	return head
 }
 
-// sectionEnd returns where the section ends below a heading that ends at an offset: at the next heading, or with the text.
-func (p passage) sectionEnd(at int) int {
-	for begin, end := range p.lines() {
-		if begin >= at && headsSection(p.text[begin:end]) {
-			return begin
-		}
-	}
-	return len(p.text)
-}
-
-// headsSection reports whether a line may be a heading: a few words with a capital, without a mark but a colon at their end, and
+// sectionHeads returns the lines that may be headings: a few words with a capital, without a mark but a colon at their end, and
 // without a digit, which details have. A section that seems to go on too long does no harm.
-func headsSection(line string) bool {
-	return len(line) <= maxHeading && aHeading.MatchString(line)
+func (p passage) sectionHeads() (all []textRange) {
+	for begin, end := range p.lines() {
+		if end-begin <= maxHeading && aHeading.MatchString(p.text[begin:end]) {
+			all = append(all, textRange{begin, end})
+		}
+	}
+	return all
 }
 
 // maxHeading is the most bytes of such a heading.

@@ -363,7 +363,9 @@ func TestMisfit(t *testing.T) {
 	} {
 		p := config(0).passage(passages.Passage{Title: "Notes", Text: c.text})
 		var why []string
-		for _, m := range wantsOf(c.question).misfits(p, find(p, c.span), newSentenceCache(patternCache{})) {
+		w := wantsOf(c.question)
+		w.sections = sectionsNamed(w.words, []passage{p})
+		for _, m := range w.misfits(p, find(p, c.span), newSentenceCache(patternCache{})) {
 			why, tried[m.name] = append(why, m.name), true
 		}
 		if got := strings.Join(why, ", "); got != c.why {
@@ -414,6 +416,21 @@ func TestMisfitYear(t *testing.T) {
 		w := wantsOf(c.question)
 		if got := w.otherYear(p.candidate(find(p, "31"), newSentenceCache(patternCache{}))) && len(w.years) > 0; got != c.want {
 			t.Errorf("%q %q: %v", c.title, c.question, got)
+		}
+	}
+}
+
+// A section that the question names may be in another passage.
+func TestMisfitSection(t *testing.T) {
+	known := []passage{}
+	for _, title := range []string{"Huts: Larch hut", "Huts: Stone hut", "Huts: Stone hut: Beds", "Huts: Larch hut and Stone hut", "Inns"} {
+		known = append(known, config(0).passage(passages.Passage{Title: title, Text: "Key: at the post office"}))
+	}
+	w := wantsOf("Where is the key of the stone hut?")
+	w.sections = sectionsNamed(w.words, known)
+	for i, want := range []bool{true, false, false, false, false} {
+		if got := w.inOtherSection(known[i].candidate(find(known[i], "at the post office"), newSentenceCache(patternCache{}))); got != want {
+			t.Errorf("%s: %v", known[i].title(), got)
 		}
 	}
 }

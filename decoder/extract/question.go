@@ -21,7 +21,7 @@ type query struct {
 func (c Config) query(clause string, language span.Language, known []passage) query {
 	text, slips := c.Reader.Spelled(language, clause, readings(known))
 	q := query{text: text, language: language, slips: slips, wants: wantsOf(ownerless(text))}
-	q.identifiers = identifiers(clause)
+	q.identifiers, q.sections = identifiers(clause), sectionsNamed(q.words, known)
 	if len(q.about) > 0 {
 		q.people = peopleIn(known)
 	}
@@ -75,6 +75,7 @@ type namedThings struct {
 	identifiers []string            // names in a program, as the question was typed: "--all"
 	about       []string            // the words of the name after the verb: "when did Emil"
 	people      map[string]bool     // names in the passages; nil if the question asks about nobody
+	sections    []string            // the headings in the passages of which the question has all words: "Old mill"
 	role        []string            // what somebody is: "who is the second treasurer"
 	numbered    map[string][]string // the numbers of things: "year 3"
 	letterCodes map[string][]string // the numbers after capitals: "E3"

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 
 	"tandem/internal/lazyregexp"
@@ -8,37 +9,60 @@ import (
 )
 
 // inOtherSection reports whether a sentence stands outside the section that the question names by all words of its heading. It
-// stands below the heading of another thing of the kind, "Stone hut" for "Larch hut", or that section has the rest of the
-// question's words, but for one.
+// stands below the heading of another thing of the kind, "Stone hut" for "Larch hut", or the section in the same passage has
+// the rest of the question's words, but for one.
 func (w wants) inOtherSection(c candidate) bool {
-	for i, head := range c.heads {
-		named := words.Content(c.slice(head))
-		if len(named) < minNamed || !words.HasAll(w.words, named) {
-			continue
+	if len(w.sections) == 0 {
+		return false
+	}
+	own := c.sectionHead(c.begin)
+	here := words.Content(own)
+	around := slices.Concat(here, words.Content(c.title()+"\n"+c.head+"\n"+c.said))
+	isNamed := func(head string) bool { return words.HasAll(around, words.Content(head)) }
+	if len(here) > 0 && words.HasAll(w.words, here) || slices.ContainsFunc(w.sections, isNamed) {
+		return false
+	}
+	return slices.ContainsFunc(w.sections, func(head string) bool { return ofOneKind(own, head) || w.sectionTells(c, head) })
+}
+
+// sectionTells reports whether a passage has a section that the sentence is not in, and that has the question's words that its
+// heading does not have, but for one.
+func (w wants) sectionTells(c candidate, named string) bool {
+	at := slices.IndexFunc(c.heads, func(h textRange) bool { return c.slice(h) == named })
+	if at < 0 {
+		return false
+	}
+	from, to := c.heads[at].to, len(c.text)
+	if at+1 < len(c.heads) {
+		to = c.heads[at+1].from
+	}
+	rest := words.Without(w.words, words.Content(named))
+	return !(from <= c.begin && c.begin < to) && len(rest) > 0 && words.Shared(rest, words.Content(c.text[from:to])) >= max(1, len(rest)-1)
+}
+
+// sectionsNamed returns the headings in passages of which a question has all words, and the ends of their titles.
+func sectionsNamed(question []string, known []passage) (all []string) {
+	for _, p := range known {
+		heads := []string{p.section()}
+		for _, h := range p.heads {
+			heads = append(heads, p.slice(h))
 		}
-		own := c.sectionHead(c.begin)
-		if words.HasAll(words.Content(own+"\n"+c.head+"\n"+c.said), named) {
-			return false
-		}
-		to := len(c.text)
-		if i+1 < len(c.heads) {
-			to = c.heads[i+1].from
-		}
-		inside := head.from <= c.begin && c.begin < to
-		if ofOneKind(own, c.slice(head)) || !inside && w.tellsTheRest(named, c.text[head.to:to]) {
-			return true
+		for _, h := range heads {
+			if named := words.Content(h); len(named) >= minNamed && words.HasAll(question, named) {
+				all = append(all, h)
+			}
 		}
 	}
-	return false
+	return all
 }
 
 // minNamed is how many words a heading has at least that a question names: one alone may be what it asks for.
 const minNamed = 2
 
-// tellsTheRest reports whether a section has the question's words that its heading does not have, but for one.
-func (w wants) tellsTheRest(heading []string, section string) bool {
-	rest := words.Without(w.words, heading)
-	return len(rest) > 0 && words.Shared(rest, words.Content(section)) >= max(1, len(rest)-1)
+// section returns the end of a passage's title, the heading nearest to it: "Larch hut" of "Huts: Larch hut".
+func (p passage) section() string {
+	title := p.title()
+	return strings.TrimSpace(title[strings.LastIndex(title, ": ")+1:])
 }
 
 // ofOneKind reports whether two headings name two things of one kind: they end with the same word.
@@ -47,8 +71,9 @@ func ofOneKind(a, b string) bool {
 	return len(x) >= minNamed && len(y) >= minNamed && strings.EqualFold(x[len(x)-1], y[len(y)-1]) && !strings.EqualFold(strings.Join(x, " "), strings.Join(y, " "))
 }
 
-// sectionHead returns the last line before an offset that may be a heading, or nothing.
+// sectionHead returns the last line before an offset that may be a heading, or the end of the title.
 func (p passage) sectionHead(at int) (head string) {
+	head = p.section()
 	for _, h := range p.heads {
 		if h.from < at {
 			head = p.slice(h)

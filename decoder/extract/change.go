@@ -71,8 +71,8 @@ func inSeries(before, after string) bool {
 	return old != "" && len(old) == len(now) && old < now && strings.Replace(before, old, "", 1) == strings.Replace(after, now, "", 1)
 }
 
-// dateInName matches the date in the name of a file, with the year first: "2024", "2024-05-03".
-var dateInName = lazyregexp.New(`(?:19|20)\d\d(?:[-_. ]?(?:0[1-9]|1[0-2])(?:[-_. ]?[0-3]\d)?)?`)
+// dateInName matches the date in the name of a file, with the year first, or two years: "2024", "2024-05-03", "2023-24".
+var dateInName = lazyregexp.New(`(?:19|20)\d\d(?:[-_. ]?(?:0[1-9]|1[0-2])(?:[-_. ]?[0-3]\d)?|[-_](?:20)?\d\d\b)?`)
 
 // putsRight reports whether a sentence about the question's topic says that the value of another is no longer so.
 func (s *part) putsRight(was, q decoder.Quote) bool {
@@ -159,10 +159,11 @@ func cutInstead(sentence string) (before, after string, ok bool) {
 
 // newer reports whether a sentence announces a value in the place of another sentence's, or is in a later document of its
 // series. It must be about the question's topic, and its passage must have all words of the question that the other
-// sentence has: the notice about the late boat is not about the early one. In a series one in four may be missing.
+// sentence has: the notice about the late boat is not about the early one. In a series it must have those of the other
+// passage: the April bill is not about March.
 func (s *part) newer(was, q decoder.Quote) bool {
 	old, now := s.known[was.Passage], s.known[q.Passage]
-	later := s.laterInSeries(was, q) && !ofYear.MatchString(s.clause)
+	later := s.laterInSeries(was, q) && !ofYear.MatchString(s.clause) && !otherLabel(was.Text, q.Text)
 	if asksPast.MatchString(s.clause) || !later && (!now.announces(q) || old.announces(was)) || !s.comparable(was, q) {
 		return false
 	}
@@ -171,8 +172,18 @@ func (s *part) newer(was, q decoder.Quote) bool {
 		return false
 	}
 	said, says := words.Content(was.Text), words.Content(now.text)
-	missing := slices.DeleteFunc(slices.Clone(topic), func(w string) bool { return !words.Has(said, w) || words.Has(says, w) })
-	return len(missing) == 0 || later && 4*len(missing) <= len(topic)
+	if later {
+		said = slices.DeleteFunc(words.Content(old.text), asksCost.MatchString)
+	}
+	return !slices.ContainsFunc(topic, func(w string) bool {
+		return words.Has(said, w) && !words.Has(says, w)
+	})
+}
+
+// otherLabel reports whether two lines have different labels: "Hive A: 8 frames" and "Hive B: 4 frames".
+func otherLabel(a, b string) bool {
+	a, b = labelOf(a), labelOf(b)
+	return a != "" && b != "" && !strings.EqualFold(a, b)
 }
 
 // announcesAbout reports whether a sentence that has all words of the question, with its title, announces its value.

@@ -191,6 +191,22 @@ func TestLaterOfSeries(t *testing.T) {
 	}
 }
 
+// A later document of a series need not be about the same thing.
+func TestOtherOfSeries(t *testing.T) {
+	all := notes("Kessler 2024-04\nInvoice of April 2024, for gutter clips\nTotal: 96.10 €\nDue by 5 May.\nHive A: 8 frames of brood",
+		"Kessler 2024-05\nInvoice of May 2024, for slates and lead\nTotal: 1,204.00 €\nDue by 3 June.\nHive A: honey\nHive C: 4 frames of brood")
+	for _, c := range []struct{ question, want string }{
+		{"What is the total of the Kessler invoice for gutter clips?", "96.10"},
+		{"By when is the April invoice due?", "5 May"},
+		{"How many frames of brood does hive A have?", "8"},
+	} {
+		d := open(t, config(0), c.question, all)
+		if got := answer(t, aggregator.Rule{Greedy: true}, d); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.question, got, c.want)
+		}
+	}
+}
+
 func TestInSeries(t *testing.T) {
 	for _, c := range []struct {
 		before, after string
@@ -205,6 +221,8 @@ func TestInSeries(t *testing.T) {
 		{"/a/fees 2022.md", "/a/rules 2024.md", false},
 		{"/a/fees 2022.md", "/a/fees 2024.txt", false},
 		{"/a/fees.md", "/a/fees 2024.md", false},
+		{"/a/tax 2022-23.txt", "/a/tax 2023-24.txt", true},
+		{"/a/tax 2022-2023.txt", "/a/tax 2023-2024.txt", true},
 	} {
 		if got := inSeries(c.before, c.after); got != c.want {
 			t.Errorf("%s, %s: %v", c.before, c.after, got)

@@ -34,20 +34,28 @@ func (p passage) meaningOfCode(q query) (from, to int, ok bool) {
 // meaningInNextSentence returns what the sentence after the only one with a code of the question says that it is: "a blocked
 // pump" in "It showed E11. That's a blocked pump."
 func (p passage) meaningInNextSentence(wanted []string) (from, to int, ok bool) {
-	for _, m := range codeThenMeaning.FindAllStringSubmatchIndex(p.text[p.body:], -1) {
-		if code := strings.ToLower(p.text[p.body+m[2] : p.body+m[3]]); !slices.Contains(wanted, code) {
+	text := p.text[p.body:]
+	for _, m := range codeThenMeaning.FindAllStringSubmatchIndex(text, -1) {
+		code, is, meaning := strings.ToLower(text[m[2]:m[3]]), m[4] >= 0, text[m[6]:m[7]]
+		if !slices.Contains(wanted, code) || is && (!saysState.MatchString(meaning) || saysTimes.MatchString(meaning)) {
 			continue
 		}
 		if ok {
 			return 0, 0, false
 		}
-		from, to, ok = p.body+m[4], p.body+m[5], true
+		from, to, ok = p.body+m[6], p.body+m[7], true
 	}
 	return from, to, ok
 }
 
-// codeThenMeaning matches a code at the end of a sentence and what the next one says that it is.
-var codeThenMeaning = lazyregexp.New(`\b(\pL+\d+|\d+\pL+)\b["”']?[.!:;]? (?:That['’]s|That is|That means|It means|It['’]s|This means|Which means|Means|Meaning) ([^.!?;\n]+)`)
+var (
+	// codeThenMeaning matches a code at the end of a sentence and what the next one says that it means or is.
+	codeThenMeaning = lazyregexp.New(`\b(\pL+\d+|\d+\pL+)\b["”']?[.!:;]? (?:(?:That|It|This|Which) means|Means|Meaning|((?:That|It)['’]s|That is)) ([^.!?;\n]+)`)
+	// saysState matches the beginning of what may be the matter: "the drain", "low pressure", but not "Sunday", "been so since May".
+	saysState = lazyregexp.New(`^(?:an?|the|no|not enough|too|low|high|only|just|normal|fine)\b`)
+	// saysTimes matches the beginning of what says how often it happened: "the third time this week".
+	saysTimes = lazyregexp.New(`^the \pL+ time\b`)
+)
 
 // definition returns the sentence after the label that a question asks about and about nothing more: "may use the sound
 // card" in "audio: may use the sound card" for "what is the audio group?" Two such labels leave open which is meant. Shorter

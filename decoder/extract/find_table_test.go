@@ -76,6 +76,10 @@ func TestTableCell(t *testing.T) {
 		{"Diary", "The washer stopped with E18. That's the drain. Found a coin.", "What does E18 on the washer mean?", "the drain"},
 		{"Diary", "The washer stopped with E18. That's odd.", "What do I do on E18?", ""},
 		{"Diary", "It showed E18. That's the drain. Again E18. It's the coin.", "What does E18 mean?", ""},
+		{"Diary", "It showed E18. That's the drain. Again E18. It's the third time.", "What does E18 mean?", "the drain"},
+		{"Diary", "It showed E18. It's been so since May.", "What does E18 mean?", ""},
+		{"Diary", "It showed E18. That's twenty minutes gone.", "What does E18 mean?", ""},
+		{"Diary", "It showed E18. That means lime.", "What does E18 mean?", "lime"},
 		{"Codes", "Code | Fault | Remedy\nK2 | no water | open the tap\nK3 | no power | plug it in", "What is wrong when it shows K3?", ""},
 	} {
 		p := config(0).passage(passages.Passage{Title: c.title, Text: c.text})

@@ -70,25 +70,33 @@ func (w wants) ofAnotherName(c candidate) bool {
 }
 
 // inAnothersLine reports whether a candidate stands in a line that begins with somebody's name, and another line begins with
-// the name of the one that the question asks about: "DAD: …".
+// the name of the one that the question asks about: "DAD: …". What the first one says of the other is no such line.
 func (w wants) inAnothersLine(c candidate) bool {
-	named := func(at int) string {
-		if m := aPersonsLine.FindStringSubmatch(c.text[at:c.lineEnd(at)]); m != nil && (kin[strings.ToLower(m[1])] || w.people[m[1]] || c.isName(m[1])) {
-			return strings.ToLower(m[1])
-		}
-		return ""
-	}
-	asked := letterWords(w.question)
-	here := named(c.lineStart(c.begin))
+	begin := c.lineStart(c.begin)
+	here, asked := c.nameOfLine(begin), letterWords(w.question)
 	if here == "" || hasAnyWord(here, asked) {
 		return false
 	}
+	said := letterWords(c.text[begin:c.lineEnd(begin)])
 	for begin := range c.lines() {
-		if other := named(begin); other != "" && hasAnyWord(other, asked) {
-			return true
+		if other := c.nameOfLine(begin); hasAnyWord(other, asked) {
+			return !hasAnyWord(other, said) && w.isPerson(c, other) && w.isPerson(c, here)
 		}
 	}
 	return false
+}
+
+// nameOfLine returns what may be the name with which the line at an offset begins, or "".
+func (p passage) nameOfLine(at int) string {
+	if m := aPersonsLine.FindStringSubmatch(p.text[at:p.lineEnd(at)]); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// isPerson reports whether a word at the beginning of a line is somebody's name.
+func (w wants) isPerson(c candidate, name string) bool {
+	return kin[strings.ToLower(name)] || w.people[name] || c.isName(name)
 }
 
 // aPersonsLine matches the name with which a line begins, before a colon: "- Ada: ".

@@ -307,6 +307,7 @@ func TestMisfit(t *testing.T) {
 		{"MUM: drops Xalan\nDAD: B12", "Xalan", "Which drops does Mum take?", ""},
 		{"MUM: drops Xalan\nCar: B12", "Xalan", "Which drops does the car take?", ""},
 		{"For Ada and Per\n- Ada: 3 h\n- Per: 5 h", "5 h", "How many hours did Ada work?", "another's line"},
+		{"For Ada and Per\n- Ada: 3 h\n- Per: Ada's bike is in the cellar", "the cellar", "Where is Ada's bike?", ""},
 		{"Rent: 5 a month\nDad: has the key", "5", "What does Dad pay?", ""},
 		{"Old mill\n- Bus: 33\nRed barn\n- Bus: 22", "22", "What is the old mill's bus?", "another's section"},
 		{"Old mill\n- Bus: 33\nRed barn\n- Bus: 22", "33", "What is the old mill's bus?", ""},

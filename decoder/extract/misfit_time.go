@@ -121,18 +121,23 @@ var besideYear = lazyregexp.New(`(?i)\b(?:since|until|till|before|after|from|to|
 
 // otherYear reports whether the title of a passage has another year than the question asks about, "price list 2024", and
 // the passage does not have that year. What is of one year may say what will be in the next, two years in a title may be
-// the first and the last, and the year of a day in a title is that in which the text was written.
+// the first and the last, what was agreed holds from its year on, and the year of a day in a title is that in which the
+// text was written.
 func (w wants) otherYear(c candidate) bool {
 	title := ofYear.FindAllString(writtenOn.ReplaceAllString(c.title(), "${1}"), -1)
 	return len(title) > 0 && !slices.ContainsFunc(w.years, func(y yearAsked) bool {
 		year, _ := strconv.Atoi(y.year)
-		before := strconv.Itoa(year - 1)
-		return slices.Min(title) <= y.year && slices.Max(title) >= before || y.in.MatchString(c.text)
+		holds := slices.Max(title) >= strconv.Itoa(year-1) || holdsOn.MatchString(c.title())
+		return slices.Min(title) <= y.year && holds || y.in.MatchString(c.text)
 	})
 }
 
-// writtenOn matches a day or a month with its year, "2024-11-19", "19.11.2024", "19 November 2024", and what stands before a day
-// from which something holds.
+// holdsOn matches what says that a text holds from its year on: "lease", "agreed 2020".
+var holdsOn = lazyregexp.New(`(?i)\b(?:lease|contract|agreement|tenancy|deed|statutes|by-?laws|constitution|\pL*vertrag|satzung|contrat|bail|statuts|contrato|estatutos|` +
+	`since|from|agreed|signed|issued|founded|built|bought|installed)\b`)
+
+// writtenOn matches a day or a month with its year: "2024-11-19", "19.11.2024", "19 November 2024". Its group is a day from
+// which something holds.
 var writtenOn = lazyregexp.New(`(?i)(\b(?:from|since|as of|ab|seit|dès|depuis|desde) ` + aDay + `(?: of)? ` + aMonth + `\.? (?:1[5-9]|20)\d\d\b)|` +
 	`\b` + aDay + `(?: of)? ` + aMonth + `\.?,? (?:1[5-9]|20)\d\d\b|\b` + aMonth + ` ` + aDay + `,? (?:1[5-9]|20)\d\d\b|` +
 	`\b(?:1[5-9]|20)\d\d[-_./]\d\d?(?:[-_./]\d\d?)?\b|\b\d\d?[-_./](?:\d\d?[-_./])?(?:1[5-9]|20)\d\d\b`)

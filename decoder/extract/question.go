@@ -63,11 +63,11 @@ type wantedKind struct {
 
 // wantedTime is the time of which the question asks what is so.
 type wantedTime struct {
-	past   bool     // before now, perhaps: "what did it cost"
-	former bool     // before something else took its place: "what was it called before May"
-	old    bool     // the same, but not before something that the question names: "the old gate", "what was it before"
-	dates  []string // "on 3 May"
-	years  []yearAsked
+	past   bool        // before now, perhaps: "what did it cost"
+	former bool        // before something else took its place: "what was it called before May"
+	old    bool        // the same, but not before something that the question names: "the old gate", "what was it before"
+	dates  []string    // "on 3 May"
+	years  []yearAsked // "in 2022"
 }
 
 // namedThings are the things that the question names. A sentence about another one of the kind does not answer.

@@ -37,11 +37,11 @@ func (d *Decoder) replace(s *part, ends []tandem.Token) {
 	}
 }
 
-// outdatedBy is how many nats what is out of date is behind at least, where both were as likely.
+// outdatedBy is by how many nats, at least, a value that is out of date is less likely than the one in its place.
 const outdatedBy = 1
 
-// replacement returns the sentence that says what has become of another's value: the first, or that of a later document of
-// the same series.
+// replacement returns the sentence that says what has become of another's value: the first such sentence, or the one in the
+// latest document of its series.
 func (s *part) replacement(was decoder.Quote) (found decoder.Quote, ok bool) {
 	for i, c := range s.contexts[:len(s.contexts)-1] {
 		for _, n := range c.near {

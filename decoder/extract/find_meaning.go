@@ -37,7 +37,7 @@ func (p passage) meaningInNextSentence(wanted []string) (from, to int, ok bool) 
 	text := p.text[p.body:]
 	for _, m := range codeThenMeaning.FindAllStringSubmatchIndex(text, -1) {
 		code, is, meaning := strings.ToLower(text[m[2]:m[3]]), m[4] >= 0, text[m[6]:m[7]]
-		if !slices.Contains(wanted, code) || is && (!saysState.MatchString(meaning) || saysTimes.MatchString(meaning)) {
+		if !slices.Contains(wanted, code) || is && isNoFault.MatchString(meaning) {
 			continue
 		}
 		if ok {
@@ -51,10 +51,9 @@ func (p passage) meaningInNextSentence(wanted []string) (from, to int, ok bool) 
 var (
 	// codeThenMeaning matches a code at the end of a sentence and what the next one says that it means or is.
 	codeThenMeaning = lazyregexp.New(`\b(\pL+\d+|\d+\pL+)\b["”']?[.!:;]? (?:(?:That|It|This|Which) means|Means|Meaning|((?:That|It)['’]s|That is)) ([^.!?;\n]+)`)
-	// saysState matches the beginning of what may be the matter: "the drain", "low pressure", but not "Sunday", "been so since May".
-	saysState = lazyregexp.New(`^(?:an?|the|no|not enough|too|low|high|only|just|normal|fine)\b`)
-	// saysTimes matches the beginning of what says how often it happened: "the third time this week".
-	saysTimes = lazyregexp.New(`^the \pL+ time\b`)
+	// isNoFault matches the beginning of what a code cannot mean: how often or when it was shown, or what somebody thought of it.
+	isNoFault = lazyregexp.New(`(?i)^(?:the \pL+ time|\d|two|three|four|five|six|ten|twenty|half|mon|tues|wednes|thurs|fri|satur|sun|been|all|again|always|new|odd|strange|weird|annoying|` +
+		`good|bad|great|what|why|how|where|who|because|since|in|on|at|after|before|from|to|my|our|me|us|it|them)(?:day)?\b`)
 )
 
 // definition returns the sentence after the label that a question asks about and about nothing more: "may use the sound

@@ -77,6 +77,8 @@ func TestTableCell(t *testing.T) {
 		{"Diary", "The washer stopped with E18. That's odd.", "What do I do on E18?", ""},
 		{"Diary", "It showed E18. That's the drain. Again E18. It's the coin.", "What does E18 mean?", ""},
 		{"Diary", "It showed E18. That's the drain. Again E18. It's the third time.", "What does E18 mean?", "the drain"},
+		{"Diary", "It showed E18. That's drain.", "What does E18 mean?", "drain"},
+		{"Diary", "It showed E18. It's Sunday.", "What does E18 mean?", ""},
 		{"Diary", "It showed E18. It's been so since May.", "What does E18 mean?", ""},
 		{"Diary", "It showed E18. That's twenty minutes gone.", "What does E18 mean?", ""},
 		{"Diary", "It showed E18. That means lime.", "What does E18 mean?", "lime"},

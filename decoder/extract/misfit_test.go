@@ -412,6 +412,7 @@ func TestMisfitYear(t *testing.T) {
 		{"Prices, 3 May 2024", "A saw is 31.", "What was a saw in 2022?", false},
 		{"Contract 2018", "A saw is 31.", "What is a saw in 2026?", false},
 		{"Contract 2018", "A saw is 31.", "What was a saw in 2017?", true},
+		{"Prices from 1 Jan 2018", "A saw is 31.", "What is a saw in 2026?", true},
 		{"Prices, agreed 2018", "A saw is 31.", "What is a saw in 2026?", false},
 		{"Prices 2024-05", "A saw is 31.", "What was a saw in 2022?", false},
 		{"Prices", "A saw is 31.", "What was a saw in 2022?", false},

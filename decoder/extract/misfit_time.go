@@ -134,7 +134,7 @@ func (w wants) otherYear(c candidate) bool {
 
 // holdsOn matches what says that a text holds from its year on: "lease", "agreed 2020".
 var holdsOn = lazyregexp.New(`(?i)\b(?:lease|contract|agreement|tenancy|deed|statutes|by-?laws|constitution|\pL*vertrag|satzung|contrat|bail|statuts|contrato|estatutos|` +
-	`since|from|agreed|signed|issued|founded|built|bought|installed)\b`)
+	`agreed|signed|issued|founded|built|bought|installed)\b`)
 
 // writtenOn matches a day or a month with its year: "2024-11-19", "19.11.2024", "19 November 2024". Its group is a day from
 // which something holds.

@@ -121,7 +121,7 @@ func (s *session) openModels() (err error) {
 			a.Remark("--soc: the built-in decoder answers, not the reader; its answers from your own notes are poor")
 		}
 		if (f.Grammar != "" || f.JSONSchema != "") && f.Model == "" && f.By != "decoder" {
-			a.Remark("%s: the built-in decoder answers, not the reader, and has learnt no such forms: take a larger model with --model", what)
+			return fmt.Errorf("%s: the built-in reader quotes documents and writes in no form: take a model that writes, such as --model qwen2.5:1.5b (first: edge models pull qwen2.5:1.5b)", what)
 		}
 		f.By = "decoder"
 	}

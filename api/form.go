@@ -175,11 +175,8 @@ func (s *Server) form(o options) (string, error) {
 	case s.cfg.Denoises:
 		return "", badRequest(d.param, "%s needs a model that writes token by token, and a diffusion model answers here", d.param)
 	}
-	form := strings.TrimSpace(d.form) + "\n"
-	if len(form) > node.MaxForm {
-		return "", badRequest(d.param, "%s has %d bytes: want at most %d", d.param, len(form), node.MaxForm)
-	}
-	if _, err := grammar.Of(form); err != nil {
+	form, err := node.FormOf(d.form)
+	if err != nil {
 		return "", badRequest(d.param, "%s: %v", d.param, err)
 	}
 	return form, nil

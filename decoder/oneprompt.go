@@ -25,7 +25,6 @@ type OnePrompt struct {
 	answer  []tandem.Token  // that states covers
 	text    []byte          // of answer
 	states  []ground.State  // states[i] follows i tokens
-	scratch []float32
 }
 
 // NewOnePrompt prepares to answer from all passages at once. It shortens passages and leaves out old turns like New.
@@ -67,8 +66,7 @@ func (w *OnePrompt) Limit(answer []tandem.Token, logits []float32) {
 	if ground.Loops(w.text) {
 		left = 0
 	}
-	w.scratch = append(w.scratch[:0], logits...)
-	w.grounds.Allowed(w.states[len(answer)], left).Apply(logits, w.scratch)
+	w.grounds.Allowed(w.states[len(answer)], left).Restrict(logits)
 }
 
 // follow makes states those of an answer.

@@ -69,6 +69,13 @@ func checkSettings(s tandem.Settings) error {
 	return errors.Join(s.Check(), sample.Params{Sampling: s.Sampling}.Validate(), err, wrongForm)
 }
 
+// FormOf returns a grammar, schema or pattern as Settings.Form has it, if it is one.
+func FormOf(text string) (string, error) {
+	s := tandem.Settings{Form: strings.TrimSpace(text) + "\n"}
+	_, err := form(s)
+	return s.Form, err
+}
+
 // form returns the grammar of answers, nil for no limit.
 func form(s tandem.Settings) (*grammar.Grammar, error) {
 	switch {

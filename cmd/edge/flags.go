@@ -111,6 +111,12 @@ func (f answerFlags) Validate() error {
 	return errors.Join(f.documentFlags.Validate(), f.CacheFlags.Validate(), f.PassageFlags.Validate())
 }
 
+// HelpLeavesOut names flags that --help shows only for other commands: how files are cut, and which, matters when they are
+// indexed, and forms matter more where no document is read.
+func (answerFlags) HelpLeavesOut() []string {
+	return []string{"passage-words", "exclude", "grammar", "json-schema"}
+}
+
 // documentFlags choose the documents, and how they weigh.
 type documentFlags struct {
 	Notes     string `help:"Answer from this folder instead of the indexed documents, without what --exclude or its file .tandemignore leaves out. It is read at the start." type:"existingdir" placeholder:"DIR"`
@@ -124,12 +130,6 @@ type documentFlags struct {
 	indexcmd.PassageFlags
 	indexcmd.ExcludeFlag
 	modelcmd.ScorerFlag
-}
-
-// HelpLeavesOut names flags that --help shows only for other commands: how files are cut, and which, matters when they are
-// indexed, and forms matter more where no document is read.
-func (documentFlags) HelpLeavesOut() []string {
-	return []string{"passage-words", "exclude", "grammar", "json-schema"}
 }
 
 // Validate refuses documents of two kinds at once.

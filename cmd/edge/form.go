@@ -7,7 +7,6 @@ import (
 	"os"
 	"strings"
 
-	"tandem/model/grammar"
 	"tandem/node"
 )
 
@@ -17,27 +16,32 @@ type formFlags struct {
 	JSONSchema string `name:"json-schema" short:"j" help:"Write only JSON that fits this schema: a file, or the schema itself." env:"-" placeholder:"FILE"`
 }
 
+// given returns the flag that was given, "" for none.
+func (f formFlags) given() string {
+	switch {
+	case f.Grammar != "":
+		return "--grammar"
+	case f.JSONSchema != "":
+		return "--json-schema"
+	}
+	return ""
+}
+
 // form returns the form of the texts that the flags allow, as tandem.Settings has it; empty for no limit.
 func (f formFlags) form() (string, error) {
 	switch {
 	case f.Grammar != "" && f.JSONSchema != "":
 		return "", errors.New("--grammar and --json-schema: choose one of them")
 	case f.Grammar != "":
-		return readForm("--grammar", f.Grammar, strings.Contains(f.Grammar, "::="), func(text string) error {
-			_, err := grammar.Parse(text)
-			return err
-		})
+		return readForm("--grammar", f.Grammar, strings.Contains(f.Grammar, "::="))
 	case f.JSONSchema != "":
-		return readForm("--json-schema", f.JSONSchema, strings.HasPrefix(strings.TrimSpace(f.JSONSchema), "{"), func(text string) error {
-			_, err := grammar.FromSchema([]byte(text))
-			return err
-		})
+		return readForm("--json-schema", f.JSONSchema, strings.HasPrefix(strings.TrimSpace(f.JSONSchema), "{"))
 	}
 	return "", nil
 }
 
-// readForm reads a grammar or schema, given inline or as a file, and checks it.
-func readForm(flag, value string, inline bool, check func(string) error) (string, error) {
+// readForm reads a grammar or schema, given inline or as a file.
+func readForm(flag, value string, inline bool) (string, error) {
 	text, source := value, flag
 	if !inline {
 		file, err := os.Open(value)
@@ -51,11 +55,12 @@ func readForm(flag, value string, inline bool, check func(string) error) (string
 		}
 		text, source = string(read), flag+" "+value
 	}
-	if text = strings.TrimSpace(text) + "\n"; len(text) > node.MaxForm {
-		return "", fmt.Errorf("%s: it has more than %d bytes", source, node.MaxForm)
+	if isSchema := strings.HasPrefix(strings.TrimSpace(text), "{"); isSchema != (flag == "--json-schema") {
+		return "", fmt.Errorf("%s: --json-schema takes a JSON object, and --grammar a grammar", source)
 	}
-	if err := check(text); err != nil {
+	form, err := node.FormOf(text)
+	if err != nil {
 		return "", fmt.Errorf("%s: %w", source, err)
 	}
-	return text, nil
+	return form, nil
 }

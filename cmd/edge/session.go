@@ -120,13 +120,13 @@ func (s *session) openModels() (err error) {
 		if f.SoC != "" && f.Model == "" && f.By != "decoder" {
 			a.Remark("--soc: the built-in decoder answers, not the reader; its answers from your own notes are poor")
 		}
-		if (f.Grammar != "" || f.JSONSchema != "") && f.Model == "" && f.By != "decoder" {
-			return fmt.Errorf("%s: the built-in reader quotes documents and writes in no form: take a model that writes, such as --model qwen2.5:1.5b (first: edge models pull qwen2.5:1.5b)", what)
-		}
 		f.By = "decoder"
 	}
 	if s.reader, err = f.OpenSpan(f.ModelFlags); err != nil {
 		return err
+	}
+	if what := f.formFlags.given(); what != "" && s.reader != nil {
+		return fmt.Errorf("%s: the built-in reader quotes documents and writes in no form: take a model that writes, such as --model qwen2.5:1.5b (first: edge models pull qwen2.5:1.5b)", what)
 	}
 	switch {
 	case s.reader != nil:
@@ -202,10 +202,6 @@ func (f answerFlags) decodes() string {
 		return "--soc"
 	case len(f.Lora) > 0:
 		return "--lora"
-	case f.Grammar != "":
-		return "--grammar"
-	case f.JSONSchema != "":
-		return "--json-schema"
 	}
 	return ""
 }

@@ -73,8 +73,12 @@ func (w wants) ofAnotherName(c candidate) bool {
 // the name of the one that the question asks about: "DAD: …". What the first one says of the other is no such line.
 func (w wants) inAnothersLine(c candidate) bool {
 	begin := c.lineStart(c.begin)
-	here, asked := c.nameOfLine(begin), letterWords(w.question)
-	if here == "" || hasAnyWord(here, asked) {
+	here := c.nameOfLine(begin)
+	if here == "" {
+		return false
+	}
+	asked := letterWords(w.question)
+	if hasAnyWord(here, asked) {
 		return false
 	}
 	said := letterWords(c.text[begin:c.lineEnd(begin)])

@@ -53,7 +53,8 @@ func sectionsNamed(question []string, known []passage) (all []string) {
 			}
 		}
 	}
-	return all
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // minNamed is how many words a heading has at least that a question names: one alone may be what it asks for.
@@ -82,8 +83,9 @@ func (p passage) sectionHead(at int) (head string) {
 	return head
 }
 
-// sectionHeads returns the lines that may be headings: a few words with a capital, without a mark but a colon at their end, and
-// without a digit, which details have. A section that seems to go on too long does no harm.
+// sectionHeads returns the lines that may be headings, also without the empty line above that headingAbove wants: a few words
+// with a capital, without a mark but a colon at their end, and without a digit, which details have. A section that seems to go
+// on too long does no harm.
 func (p passage) sectionHeads() (all []textRange) {
 	for begin, end := range p.lines() {
 		if end-begin <= maxHeading && aHeading.MatchString(p.text[begin:end]) {

@@ -102,13 +102,13 @@ func BenchmarkStep(b *testing.B) {
 			passage := longPassage(words)
 			c := NewQuestion(v, "When does the harbour museum open?").Context("Harbour museum", passage)
 			answer := encode(v, "The harbour museum, "+strings.Join(strings.Fields(passage)[:24], " "))
-			logits, dst := make([]float32, v.Size), make([]float32, v.Size)
+			logits := make([]float32, v.Size)
 			s, i := c.Start(), 0
 			for b.Loop() {
 				if s.Lost() {
 					b.Fatalf("lost before %q", answer[i])
 				}
-				c.Allowed(s, 256).Apply(dst, logits)
+				c.Allowed(s, 256).Restrict(logits)
 				s = c.Next(s, []byte(answer[i]))
 				if i++; i == len(answer) {
 					s, i = c.Start(), 0

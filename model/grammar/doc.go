@@ -1,5 +1,5 @@
-// Package grammar limits a text to what a grammar derives: a grammar in the form that llama.cpp calls GBNF (Parse), or what fits
-// a JSON schema (FromSchema). A Matcher says which tokens may come next.
+// Package grammar limits a text to what a grammar derives: a grammar in the form that llama.cpp calls GBNF (Parse), what fits a
+// JSON schema (FromSchema), or what a regular expression matches (FromPattern). Of tells them apart. A Matcher says which tokens may come next.
 //
 // # Grammars
 //

@@ -18,7 +18,7 @@ func Parse(text string) (*Grammar, error) {
 	if !utf8.ValidString(text) {
 		return nil, errors.New("grammar: it is not UTF-8")
 	}
-	p := &parser{text: text, rules: map[string]int32{"root": 0}, names: []string{"root"}, bodies: []expression{nil}, places: []int{0}}
+	p := newParser(text)
 	if err := p.grammar(); err != nil {
 		return nil, fmt.Errorf("grammar: %w", err)
 	}
@@ -38,6 +38,10 @@ type parser struct {
 	names  []string
 	bodies []expression // of each rule, nil if not yet read
 	places []int        // offsets at which each rule was first named
+}
+
+func newParser(text string) *parser {
+	return &parser{text: text, rules: map[string]int32{"root": 0}, names: []string{"root"}, bodies: []expression{nil}, places: []int{0}}
 }
 
 // errorf returns an error about the line at which the parser is.

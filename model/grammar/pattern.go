@@ -100,7 +100,7 @@ func (p *pattern) limit(least, most int) error {
 			return nil
 		}
 	}
-	return errors.New("a length that it does not keep to is not supported beside it: put it into the pattern")
+	return errors.New("a minLength or maxLength that it does not keep to is not supported: put the length into the pattern")
 }
 
 // times returns how often a regular expression repeats the one in it, -1 for no limit.

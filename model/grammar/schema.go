@@ -21,9 +21,9 @@ const maxSchemaDepth = 128
 // others than the schema names only if additionalProperties allows them.
 //
 // Understood are type, nullable, enum, const, anyOf, oneOf, allOf (of objects), $ref within the schema; properties, required,
-// additionalProperties and propertyNames; items, prefixItems, minItems and maxItems; minLength, maxLength, pattern and the formats date, time,
-// date-time and uuid; minimum, maximum, exclusiveMinimum and exclusiveMaximum. Another demand is an error, and what only
-// describes is passed over.
+// additionalProperties and propertyNames; items, prefixItems, minItems and maxItems; minLength, maxLength, pattern and the
+// formats date, time, date-time and uuid; minimum, maximum, exclusiveMinimum and exclusiveMaximum. Another demand is an error,
+// and what only describes is passed over.
 func FromSchema(schema []byte) (*Grammar, error) {
 	if len(schema) > MaxText {
 		return nil, fmt.Errorf("JSON schema: it has %d bytes, of at most %d", len(schema), MaxText)
@@ -32,7 +32,7 @@ func FromSchema(schema []byte) (*Grammar, error) {
 	if err != nil {
 		return nil, fmt.Errorf("JSON schema: %w", err)
 	}
-	p := &parser{text: "root ::= value\n" + jsonRules, rules: map[string]int32{"root": 0}, names: []string{"root"}, bodies: []expression{nil}, places: []int{0}}
+	p := newParser("root ::= value\n" + jsonRules)
 	if err := p.grammar(); err != nil {
 		return nil, err
 	}
@@ -208,10 +208,10 @@ func (s *schemas) value(schema any, at string) (expression, error) {
 	return s.typed(o, at)
 }
 
-// alone are the keywords beside which no other demand is understood, but for those of isAlone.
+// alone are the keywords with which no other demand is understood, but for those of isAlone.
 var alone = map[string]bool{"$ref": true, "const": true, "enum": true, "anyOf": true, "oneOf": true, "allOf": true}
 
-// isAlone returns an error if a schema has a demand that is not understood beside the keyword name.
+// isAlone returns an error if a schema has a demand that is not understood together with the keyword name.
 func isAlone(o object, name, at string) error {
 	for _, m := range o {
 		both := (name == "const" || name == "enum") && slices.Contains([]string{"type", "const", "enum"}, m.name)

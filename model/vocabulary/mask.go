@@ -41,20 +41,7 @@ func (m Mask) All() iter.Seq[tandem.Token] {
 	}
 }
 
-// Apply sets dst to logits, −Inf for tokens outside the set. A model may have more or fewer logits than the vocabulary tokens.
-func (m Mask) Apply(dst, logits []float32) {
-	none := float32(math.Inf(-1))
-	for i := range dst {
-		dst[i] = none
-	}
-	for t := range m.All() {
-		if int(t) < len(dst) {
-			dst[t] = logits[t]
-		}
-	}
-}
-
-// Restrict sets the logits of tokens outside the set to −Inf.
+// Restrict sets the logits of tokens outside the set to −Inf. A model may have more or fewer logits than the vocabulary tokens.
 func (m Mask) Restrict(logits []float32) {
 	none := float32(math.Inf(-1))
 	for i := range logits {

@@ -47,15 +47,36 @@ func (s *part) replacement(was decoder.Quote) (found decoder.Quote, ok bool) {
 		for _, n := range c.near {
 			q := n.quote
 			q.Passage = i
-			sure := c.answers*math.Exp(n.odds) > surelyRead
+			sure := c.answers * math.Exp(n.odds)
 			switch {
-			case strings.Contains(q.Text, "\n") || !s.putsRight(was, q) && !(sure && s.newer(was, q)):
+			case strings.Contains(q.Text, "\n") || !s.putsRight(was, q, sure) && !s.newer(was, q, sure):
 			case !ok || s.laterInSeries(found, q):
 				found, ok = q, true
 			}
 		}
 	}
+	if sameValue(found.Text[found.From:found.To], was.Text[was.From:was.To], s.clause) { // the reader points at what was so
+		found.From, found.To = 0, len(found.Text)
+	}
 	return found, ok
+}
+
+// ofOneText reports whether two sentences are of one document, or of two of a series, and not of two things there: a
+// question that names the section of the first asks nothing about the section of the second.
+func (s *part) ofOneText(a, b decoder.Quote) bool {
+	if s.laterInSeries(a, b) {
+		return true
+	}
+	old, now := s.known[a.Passage], s.known[b.Passage]
+	here, there := old.sectionHead(old.at(a)), now.sectionHead(now.at(b))
+	named := words.Content(here)
+	other := here != there && len(named) > 0 && words.HasAll(words.Content(s.clause), named) && !addition.MatchString(there)
+	return old.source == now.source && !other
+}
+
+// at returns the offset of a quote of the passage, or where its text begins.
+func (p passage) at(q decoder.Quote) int {
+	return p.body + max(0, strings.Index(p.text[p.body:], q.Text))
 }
 
 // laterInSeries reports whether the second of two sentences is in a later document of the series of the first.
@@ -71,13 +92,26 @@ func inSeries(before, after string) bool {
 	return old != "" && len(old) == len(now) && old < now && strings.Replace(before, old, "", 1) == strings.Replace(after, now, "", 1)
 }
 
+// laterNamed reports whether the names of two files have dates, and the second the later one: "boat log 2023.txt" and "boat
+// 2024.md".
+func laterNamed(before, after string) bool {
+	old, now := dateInName.FindString(filepath.Base(before)), dateInName.FindString(filepath.Base(after))
+	return old != "" && now != "" && old[:4] < now[:4]
+}
+
 // dateInName matches the date in the name of a file, with the year first, or two years: "2024", "2024-05-03", "2023-24".
 var dateInName = lazyregexp.New(`(?:19|20)\d\d(?:[-_. ]?(?:0[1-9]|1[0-2])(?:[-_. ]?[0-3]\d)?|[-_](?:20)?\d\d\b)?`)
 
-// putsRight reports whether a sentence about the question's topic says that the value of another is no longer so.
-func (s *part) putsRight(was, q decoder.Quote) bool {
-	topic := words.Content(s.clause)
-	return replaces(q.Text, was.Text[was.From:was.To], s.clause) && float64(words.Shared(topic, s.wordsAround(q))) >= minAbout*float64(len(topic))
+// putsRight reports whether a sentence about the question's topic says that the value of another is no longer so. sure
+// is the reader's probability that the sentence answers. If it may, or both are in one passage, where one answer rules out
+// the other, a telling word makes the topic within one document.
+func (s *part) putsRight(was, q decoder.Quote, sure float64) bool {
+	if !replaces(q.Text, was.Text[was.From:was.To], s.clause) {
+		return false
+	}
+	topic, around := words.Content(s.clause), s.wordsAround(q)
+	return words.Shared(topic, around) >= min(len(topic), fewestShared(topic)) ||
+		(sure > maybeRead || was.Passage == q.Passage) && s.ofOneText(was, q) && words.Shared(excluding(topic, ofAnyDocument), around) > 0
 }
 
 // replaces reports whether a sentence says that a value is no longer so: it has the value where it names the former
@@ -134,11 +168,14 @@ var (
 	newThing = lazyregexp.New(`(?i)\b(?:new|neue[rnms]?|nouve(?:au|lle)|nuev[oa]) ([\pL-]+)`)
 )
 
-// outdated matches what names a former value: "instead of 9:40", "moved from 3 to 10 May", "no longer on Fridays".
+// outdated matches what names a former value: "instead of 9:40", "moved from 3 to 10 May", "no longer on Fridays",
+// "for "3 May" read 10 May".
 var outdated = lazyregexp.New(`(?i)(?:, (?:and )?(?:not|nicht)|\b(?:instead of|rather than|no longer|not any more|formerly|previously|until now|up to now|used to be|an?statt|bisher|nicht mehr|au lieu d[eu']|jusqu'ici|en lugar del?|en vez del?|antes)) +([^,;()]{1,40})` +
 	`|(?:\((?:was|before:?|formerly:?|previously:?|until now:?|up from|down from|bisher|statt) +|\buntil [^,;.()]{1,30} it was +)([^,;()]{1,40})` +
 	`|, (?:and |but )?(?:not|nicht|pas) (?:the |at |on |in )?([£€$]?\d[^,;()]{0,40}|(?-i:\p{Lu})[^,;.()]{0,40})` +
 	`|\d\S{0,6}(?: \pL{1,9}\.?){0,2} (?:not|nicht|pas) (?:at |on )?([£€$]?\d[^,;()]{0,40})` + // without a comma, between two numbers
+	`|\b` + aWeekdayName + `s? (?:not|nicht|pas) (?:on )?(` + aWeekdayName + `s?)\b` +
+	`|\bfor ["“”„«‘']([^"“”„«»’]{1,60})["“”»’'],? (?:please )?read ` +
 	`|\b(?:moved|changed|postponed|shifted|rescheduled|brought forward|verlegt|verschoben|geändert|reportée?|déplacée?|aplazad[oa]|cambiad[oa])[^,;:.]{0,40}? (?:from|von|vom|de|du|del) +((?:[^,;()]|, ){1,40}?) (?:to|until|auf|au|à|al?)(?:[^\pL\pN]|$)`)
 
 // instead matches the word for what comes in the place of something, at the end of a clause: "Come on 10 May instead."
@@ -161,23 +198,34 @@ func cutInstead(sentence string) (before, after string, ok bool) {
 // series. It must be about the question's topic, and its passage must have all words of the question that the other
 // sentence has: the notice about the late boat is not about the early one. In a series it must have those of the other
 // passage: the April bill is not about March.
-func (s *part) newer(was, q decoder.Quote) bool {
+func (s *part) newer(was, q decoder.Quote, sure float64) bool {
 	old, now := s.known[was.Passage], s.known[q.Passage]
 	later := s.laterInSeries(was, q) && !ofYear.MatchString(s.clause) && !otherLabel(was.Text, q.Text)
-	if asksPast.MatchString(s.clause) || !later && (!now.announces(q) || old.announces(was)) || !s.comparable(was, q) {
+	if asksPast.MatchString(s.clause) || !later && (!now.announces(q) || old.announces(was) && !laterNamed(old.source, now.source)) || !s.comparable(was, q) {
 		return false
 	}
 	topic := words.Content(s.clause)
-	if float64(words.Shared(topic, s.wordsAround(q))) < max(minTopicWords, minTopicShare*float64(len(topic))) {
+	if words.Shared(topic, s.wordsAround(q)) < fewestShared(topic) {
 		return false
 	}
 	said, says := words.Content(was.Text), words.Content(now.text)
 	if later {
 		said = slices.DeleteFunc(words.Content(old.text), asksCost.MatchString)
 	}
-	return !slices.ContainsFunc(topic, func(w string) bool {
-		return words.Has(said, w) && !words.Has(says, w)
-	})
+	asked := slices.DeleteFunc(topic, func(w string) bool { return !words.Has(said, w) })
+	missing := len(unmentioned(asked, says))
+	switch {
+	case missing == 0:
+		return sure > surelyRead || s.ofOneText(was, q) && words.HasAll(s.wordsAround(q), asked)
+	case s.ofOneText(was, q):
+		return sure > mostSurelyRead && 2*missing <= len(asked)
+	}
+	return false
+}
+
+// fewestShared returns how many words of a question a sentence must have, with what stands around it, to be about its topic.
+func fewestShared(topic []string) int {
+	return max(minTopicWords, int(math.Ceil(minTopicShare*float64(len(topic)))))
 }
 
 // otherLabel reports whether two lines have different labels: "Hive A: 8 frames" and "Hive B: 4 frames".
@@ -218,16 +266,18 @@ func (p passage) announces(q decoder.Quote) bool {
 
 // Bounds for a sentence that may say what has become of another's value.
 const (
-	surelyRead    = 0.5 // the least probability, by the reader, that it answers
-	minTopicShare = 0.4 // the least share of the question's words that it has with what stands around it
-	minTopicWords = 2   // the fewest such words: "And the bike?" does not say what it asks about it
-	beforeNews    = 40  // the most bytes between what announces a value and the value
+	surelyRead     = 0.5 // the least probability, by the reader, that it answers
+	mostSurelyRead = 0.9 // the least if it lacks words of the question that the other has
+	maybeRead      = 0.1 // the least if it names the other's value
+	minTopicShare  = 0.4 // the least share of the question's words that it has with what stands around it
+	minTopicWords  = 2   // the fewest such words: "And the bike?" does not say what it asks about it
+	beforeNews     = 40  // the most bytes between what announces a value and the value
 )
 
 // saysChange matches what stands before a new value: "now", "moved to", "correction: ".
 var saysChange = lazyregexp.New(`(?i)` + apart(`now|no more|no longer|instead|from here on`+
 	`|(?:mov|chang|rais|ris|increas|reduc|lower|postpon|reschedul|extend|shift|switch|swapp|dropp|shov)(?:es?|s|ed|en|ing)?(?: \pL+){0,5}? (?:to|until|till)`+
-	`|put (?:up|back|forward) (?:to|until|by)|(?:goes|go|went|gone|going) (?:up|down|back)(?: to)?`+
+	`|put(?: \pL+){0,4}? (?:up|back|forward)(?: to| until| by|:)|(?:goes|go|went|gone|going) (?:up|down|back)(?: to)?`+
 	`|(?:update|updated|correction|corrected|change|changed|changes|notice|edit|ps|nb|neu|korrektur|änderung|changement|cambio)\b[^.:;\n]{0,30}[:!–—]`))
 
 // inForceFrom matches the time from which something holds, "from 14 July", but no range of times.

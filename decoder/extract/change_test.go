@@ -46,6 +46,12 @@ func TestReplaces(t *testing.T) {
 		{"change of plan, leaving friday 16:30 not 14:00", "16:30", "When are you leaving?", false},
 		{"The rent is £31 a month not £29.", "£29", "What is the rent?", true},
 		{"The fee is 30 euros.", "30 euros", "What is the fee?", false},
+		{"The bus goes at 8.40 instead of 8.20.", "8.20 am", "When does the bus go?", true},
+		{"The bus goes at 8.40 instead of 8.20.", "8.40 am", "When does the bus go?", false},
+		{"The box is ready Wednesdays not Thursdays.", "Thursday", "Which day is the box ready?", true},
+		{"The box is ready Wednesdays not Thursdays.", "Wednesdays", "Which day is the box ready?", false},
+		{`p. 11: for "18 inches from the wall" read 24 inches.`, "18 inches", "How far from the wall?", true},
+		{`p. 11: for "18 inches from the wall" read 24 inches.`, "24 inches", "How far from the wall?", false},
 	} {
 		if got := replaces(c.sentence, c.value, c.question); got != c.want {
 			t.Errorf("%q of %q: %v", c.value, c.sentence, got)
@@ -164,6 +170,43 @@ func TestNewerValue(t *testing.T) {
 		d := open(t, config(0), c.question, notes(table, notice))
 		if got := answer(t, aggregator.Rule{Greedy: true}, d); !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.question, got, c.want)
+		}
+	}
+}
+
+// A later sentence of the same text need not speak of all that the question speaks of, but it must not be about another thing.
+func TestNewerInOneText(t *testing.T) {
+	const lease = "Lease, Tanner Lane\nThe rent of the flat is £865 a month, due on the 3rd. The flat has two keys.\n\nADDENDUM of 3 January\nFrom 1 March the rent is raised to £890. Parking is £30 now."
+	const log = "Boat log\n- 2 May. The gate code is 7315. Diesel at 96 cents.\n- 9 June. Gate code changed again. 4096 now.\n- Mina: leaving the yard at 14:00 on Friday\n- Mina: change of plan, I leave on Friday at 16:30 not 14:00\n- Piet: the crane is free at 9:00 not 10:00"
+	const cafes = "Cafes\nMill Cafe\nThe best dish is now noodles.\nCafe Stoon\n2.3 stars is the rating.\n- Best dish: falafel"
+	for _, c := range []struct{ text, question, want string }{
+		{lease, "What is the rent in Tanner Lane?", "£890"},
+		{lease, "How many keys does the flat have?", "two"},
+		{log, "What time is Mina leaving the yard?", "16:30"},
+		{log, "What is the gate code?", "4096"},
+		{log, "What does diesel cost?", "96"},
+		{cafes, "What is the best dish of Cafe Stoon?", "falafel"},
+		{cafes, "What is the best dish of the Mill Cafe?", "noodles"},
+	} {
+		d := open(t, config(0), c.question, notes(c.text))
+		if got := answer(t, aggregator.Rule{Greedy: true}, d); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.question, got, c.want)
+		}
+	}
+}
+
+func TestLaterNamed(t *testing.T) {
+	for _, c := range []struct {
+		before, after string
+		want          bool
+	}{
+		{"/a/boat log 2023.txt", "/b/boat 2024.md", true},
+		{"/a/boat log 2024.txt", "/b/boat 2023.md", false},
+		{"/a/boat log 2024-03.txt", "/b/boat 2024-09.md", false}, // in which order they were written within a year may not be told
+		{"/a/boat log.txt", "/b/boat 2024.md", false},
+	} {
+		if got := laterNamed(c.before, c.after); got != c.want {
+			t.Errorf("%s, %s: %v", c.before, c.after, got)
 		}
 	}
 }

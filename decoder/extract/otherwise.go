@@ -42,13 +42,16 @@ func (s *part) otherwise(said string, quotes []decoder.Quote, nothing float64) [
 // minAbout is the share of a question's words that a sentence must have, with its title, to be about the same.
 const minAbout = 0.6
 
-// wordsAround returns the words of a quote, of its passage's title, and of the question in the line above that it
-// answers.
+// wordsAround returns the words of a quote, of its passage's title, of the question in the line above that it answers, and
+// of what stands before it in its line if one of both is short: "Gate. The code is 4096 now."
 func (s *part) wordsAround(q decoder.Quote) []string {
 	p := s.known[q.Passage]
 	text := p.text[:p.body] + q.Text
 	if at := strings.Index(p.text[p.body:], q.Text); at > 0 {
 		above := p.lineStart(p.body + at)
+		if before := p.text[above : p.body+at]; min(len(strings.Fields(q.Text)), len(strings.Fields(before))) <= fewWords {
+			text += " " + before
+		}
 		if before := p.text[p.lineStart(max(0, above-1)):above]; strings.HasSuffix(strings.TrimSpace(before), "?") {
 			text += " " + before
 		}

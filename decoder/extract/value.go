@@ -57,22 +57,31 @@ var titles = words.Set("mr mrs ms miss dr prof herr frau hr fr mme sir madam")
 
 // valueWords returns the numbers of a phrase or, where it has none, the words that the question does not have.
 func valueWords(phrase, question string) []string {
-	if n := numbers(phrase); len(n) > 0 {
+	if n := numbersOrTimes(phrase); len(n) > 0 {
 		return n
 	}
 	return tellingWords(phrase, question)
 }
 
-// sameValue reports whether two phrases name one value, though one may say less.
+// sameValue reports whether two phrases name one value, though one may say less, or with other endings: "Thursdays".
 func sameValue(a, b, question string) bool {
 	x, y := valueWords(a, question), valueWords(b, question)
-	return len(x) > 0 && len(y) > 0 && (hasAll(x, y) || hasAll(y, x))
+	return len(x) > 0 && len(y) > 0 && (words.HasAll(x, y) || words.HasAll(y, x))
 }
 
 // mentions reports whether a text names a value.
 func mentions(text, value, question string) bool {
 	v := valueWords(value, question)
-	return len(v) > 0 && hasAll(slices.Concat(numbers(text), words.Content(text)), v)
+	return len(v) > 0 && hasAll(slices.Concat(numbersOrTimes(text), words.Content(text)), v)
+}
+
+// numbersOrTimes is numbers, with what may be a time of the day written as one: "8.20" is "8:20".
+func numbersOrTimes(text string) []string {
+	out := numbers(text)
+	for i, n := range out {
+		out[i] = mayBeTime.ReplaceAllString(n, "$1:$2")
+	}
+	return out
 }
 
 // numbers returns the numbers of a text, written in one way: "1,200.00" is 1200, "09:00" and "9 a.m." are 9, "5.30
@@ -117,6 +126,8 @@ var (
 	number = lazyregexp.New(`(\d+(?:[.,:\x{00a0}\x{202f}]\d+)*)(\s?[ap]\.?m\b)?`)
 	// groupedThousands matches a number with marks between its thousands: "1,200.50".
 	groupedThousands = lazyregexp.New(`^([1-9]\d{0,2}(?:[.,\x{00a0}\x{202f}]\d{3})+)([.,]\d+)?$`)
+	// mayBeTime matches a number that may be a time of the day: "8.20".
+	mayBeTime = lazyregexp.New(`^(\d{1,2})\.([0-5]\d)$`)
 	// trailingZeros matches what changes nothing at the end of a number: ".00", ":00".
 	trailingZeros = lazyregexp.New(`[.,:]00?$`)
 )

@@ -76,7 +76,7 @@ Sets:
   people/tune, people/judge
                      documents of invented people, written by a language
                      model; judge is for reporting only
-  people/first to people/eighteenth
+  people/first to people/nineteenth
                      the same, written later
   people/tune/talks  conversations
   people/technical   READMEs, references, runbooks and prose

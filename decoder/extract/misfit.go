@@ -107,7 +107,7 @@ var misfits = []misfit{
 	{name: "another's value", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool { return c.isOtherEnumerated(w.words) }},
 	// "What does E3 mean?": not "the tap is closed" in "E1: the tap is closed."
 	{name: "another code", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
-		return w.otherLetterCode(c.head, c.said)
+		return w.otherLetterCode(c)
 	}},
 	// "Who teaches year 3?": not "Ada Holm" in "Ada Holm teaches Year 5."
 	{name: "another number", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {

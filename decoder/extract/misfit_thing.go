@@ -90,15 +90,20 @@ func letterCodesIn(text string) map[string][]string {
 }
 
 // otherLetterCode reports whether a sentence has the capitals of a code of the question only with other numbers, "E1" for
-// "E3", and the heading above it does not have the code.
-func (w wants) otherLetterCode(head, said string) bool {
-	if len(w.letterCodes) == 0 || severalLetterCodes.MatchString(said) {
+// "E3", and the heading above it does not have the code. A sentence without a code is about one before it in its line.
+func (w wants) otherLetterCode(c candidate) bool {
+	if len(w.letterCodes) == 0 || severalLetterCodes.MatchString(c.said) {
 		return false
 	}
-	here, above := letterCodesIn(said), letterCodesIn(head)
+	before := c.text[c.lineStart(c.begin):max(c.lineStart(c.begin), c.begin)]
+	here, above, earlier := letterCodesIn(c.said), letterCodesIn(c.head), letterCodesIn(before)
 	for capitals, asked := range w.letterCodes {
-		has := func(n string) bool { return slices.Contains(here[capitals], n) || slices.Contains(above[capitals], n) }
-		if len(here[capitals]) > 0 && !slices.ContainsFunc(asked, has) {
+		codes := here[capitals]
+		if len(codes) == 0 && !severalLetterCodes.MatchString(before) {
+			codes = earlier[capitals]
+		}
+		has := func(n string) bool { return slices.Contains(codes, n) || slices.Contains(above[capitals], n) }
+		if len(codes) > 0 && !slices.ContainsFunc(asked, has) {
 			return true
 		}
 	}

@@ -77,6 +77,10 @@ var misfits = []misfit{
 	{name: "no time but money", valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return w.time && onlyMoney.MatchString(c.value) && !c.says(upToMoney) && c.dayAbove(c.begin) == ""
 	}},
+	// "Which bus goes to the pier?": not "£7" in "A taxi to the pier is £7. Bus 14 goes there."
+	{name: "no thing but money", valuesOnly: true, cost: wrongKind, applies: func(w wants, c candidate) bool {
+		return w.noMoney && onlyMoney.MatchString(c.value)
+	}},
 	// "What colour is the barrow?": not "the shed" in "The barrow stands by the shed."
 	{name: "another shape", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return w.lacksShape(c.head + "\n" + c.withColumnNames(c.begin, c.end))

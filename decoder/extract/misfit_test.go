@@ -162,6 +162,8 @@ func TestMisfit(t *testing.T) {
 		{"The oak chair is heavier than the ash chair.", "The oak chair", "Which chair is heavier?", ""},
 		{"Older members may vote.", "Older members", "Who may vote if they are older?", ""},
 		{"Mina was eleven when Rex came.", "Rex", "What was the name of Mina's dog?", ""},
+		{"A taxi to the pier is £7-8.", "£7-8", "Which bus goes to the pier?", "no thing but money"},
+		{"A taxi to the pier is £7-8.", "£7-8", "Which price has a taxi to the pier?", ""},
 		{"The barrow stands by the shed.", "the shed", "What colour is the barrow?", "another shape"},
 		{"The barrow is “Chalk Mist”.", "Chalk Mist", "What colour is the barrow?", ""},
 		{"The barrow is dark red.", "dark red", "What colour is the barrow?", ""},

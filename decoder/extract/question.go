@@ -52,6 +52,7 @@ type wantedKind struct {
 	person    bool // somebody: "who"
 	place     bool // where something is
 	noDate    bool // anything but a date: "which room"
+	noMoney   bool // anything but an amount of money: "which bus"
 	choice    bool // one of the answers that the question names: "tea or coffee"
 	denied    bool // who is not or does not: "who can't come"
 	child     bool // whether a child may: "can children take it"
@@ -112,6 +113,7 @@ func wantedKindOf(question string) wantedKind {
 		person:        asksPerson.MatchString(question),
 		place:         asksWhere.MatchString(question),
 		noDate:        wantsNoDate(question),
+		noMoney:       wantsNoMoney(question),
 		choice:        strings.Contains(strings.ToLower(question), " or "),
 		denied:        asksWhoNot.MatchString(question),
 		child:         asksYesOrNo.MatchString(question) && aChild.MatchString(question) && !asksKeeping.MatchString(question),
@@ -318,6 +320,18 @@ func wantsNoDate(question string) bool {
 
 // asksNoDate matches a question that wants another kind of thing by its first words: "which room".
 var asksNoDate = lazyregexp.New(`(?i)` + questionStart + `(?:(?:in|at|on|to|from|with|by) )?(?:where|who|whom|whose|which (?:room|house|flat|unit|floor|place|town|city|country|street|address|firm|company|person|colou?r|number|size|model|brand|platform)|what (?:room|colou?r|size|model|brand|kind|type|sort)|how (?:much|many|tall|high|deep|wide|heavy|big))\b`)
+
+// wantsNoMoney reports whether a question wants a thing that is not a cost: "which bus", but not "which fee".
+func wantsNoMoney(question string) bool {
+	m := whichThing.FindStringSubmatch(question)
+	return m != nil && !amountWord.MatchString(m[1])
+}
+
+// amountWord matches a word for an amount of money: "fee".
+var amountWord = lazyregexp.New(`(?i)\b(?:amounts?|sums?|rates?|prices?|costs?|fees?|rents?|fares?|salar(?:y|ies)|wages?|bills?|deposits?|budgets?|fines?|bids?|offers?|quotes?|estimates?|charges?|tax(?:es)?)\b`)
+
+// whichThing matches a question for one thing of several: "on which line".
+var whichThing = lazyregexp.New(`(?i)` + questionStart + `(?:(?:in|at|on|to|from|with|by|for) )?which ((?:\pL+ ){0,2}\pL+)`)
 
 // mentionsDate matches a question that may want a date all the same: "which room is free until May?".
 var mentionsDate = lazyregexp.New(`(?i)\b(?:dates?|days?|when|months?|years?|until|till|since|deadline|due|expir\pL*|valid\pL*|time|birthday|born|notice|ahead|advance|back|up to|stop\pL*|start\pL*|beg[aiu]n\pL*|ends?|ended)\b`)

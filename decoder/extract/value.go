@@ -160,8 +160,8 @@ var (
 			`une?|deux|trois|quatre|cinq|sept|huit|neuf|dix|gratuite?s?|jusqu|un[oa]s?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|gratis|hasta`))
 	// ofMoney matches a text with an amount of money: "about € 5".
 	ofMoney = lazyregexp.New(`(?i)` + money)
-	// onlyMoney matches a text that is an amount of money and no more: "€ 5".
-	onlyMoney = lazyregexp.New(`(?i)^\W*[\d.,]* ?(?:` + money + `)[\d., ]*$`)
+	// onlyMoney matches a text that is an amount of money and no more: "€ 5", "£7-8".
+	onlyMoney = lazyregexp.New(`(?i)^\W*[\d.,–-]* ?(?:` + money + `)[\d., –-]*$`)
 	// aPrice matches what may be a price: an amount of money, a number at the beginning, or what says that it costs
 	// nothing or something: "12 a day", "free".
 	aPrice = lazyregexp.New(`(?i)` + money + `|^[^\pL\d]*(?:(?:from|about|around|ca\.|approx\.|up to|at least|at most|under|over|only|just|between|an? (?:extra|additional)|[A-Z]{3}) )*\d|\b(?:free|nothing|no charge|no extra|included|inclusive|gratis|kostenlos|umsonst|gratuite?|offert|cost|price|hundred|thousand|million|billion)|: ?\d[\d.,]*$`)

@@ -25,7 +25,7 @@ func (x *Index) Search(ctx context.Context, q passages.Query, k int) ([]passages
 		found, err = Compound(ctx, q, k, func(ctx context.Context, text string, n int) ([]passages.Passage, error) {
 			return x.rerank.Best(ctx, text, n, func(n int) ([]passages.Passage, error) {
 				if x.words <= passages.SentenceWords {
-					return searchSentences(ctx, b, text, n)
+					return searchSentences(ctx, f, text, n)
 				}
 				return Rank(ctx, f, text, n, x.related)
 			})

@@ -46,15 +46,19 @@ type weightedTerm struct {
 
 // bm25 returns the passage's BM25, where the occurrences of all that stand for a term count together.
 func (c candidate) bm25(groups []termGroup, average float64) (sum float64) {
-	norm := saturation * (1 - lengthWeight + lengthWeight*c.length/average)
 	for _, g := range groups {
 		n := 0.0
 		for _, t := range g.terms {
 			n += t.weight * c.count[t.term]
 		}
-		sum += g.idf * n * (saturation + 1) / (n + norm)
+		sum += g.idf * saturated(n, c.length/average)
 	}
 	return sum
+}
+
+// saturated returns what n occurrences weigh in BM25, given the length of the text, relative to the average.
+func saturated(n, length float64) float64 {
+	return n * (saturation + 1) / (n + saturation*(1-lengthWeight+lengthWeight*length))
 }
 
 // bestSentence returns the weight of the terms in that sentence which has most of those that are not in the title, with

@@ -3,13 +3,13 @@ package search
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
 	"github.com/blevesearch/bleve/v2"
 	"github.com/blevesearch/bleve/v2/analysis"
-	"github.com/blevesearch/bleve/v2/search"
-	"github.com/blevesearch/bleve/v2/search/query"
 	api "github.com/blevesearch/bleve_index_api"
 
 	"tandem/retrieval/passages"
@@ -20,9 +20,8 @@ type Finder interface {
 	// Count returns how many passages there are, and for each term how many of them have it in their text, or in their title if
 	// those are more.
 	Count(ctx context.Context, terms []string) (passages uint64, counts []uint64, err error)
-	// Find returns up to n passages that have one of the terms in title or text, best first by BM25, where an occurrence in the
-	// title counts titleCount times, and a term as much as it weighs. Where an engine can, it also takes terms with that many typing
-	// errors.
+	// Find returns up to n passages that have one of the terms in title or text, best first by BM25, where a term counts as much as it
+	// weighs. Where an engine can, it also takes terms with that many typing errors.
 	Find(ctx context.Context, terms []Term, n int) ([]passages.Passage, error)
 }
 
@@ -44,10 +43,7 @@ func Terms(text string) (out []string) {
 var analyzer = sync.OnceValue(func() analysis.Analyzer { return indexMapping().AnalyzerNamed(analyzerName) })
 
 // finder is an index as a Finder.
-type finder struct {
-	index  bleve.Index
-	reader api.IndexReader
-}
+type finder struct{ reader api.IndexReader }
 
 func newFinder(b bleve.Index) (finder, error) {
 	advanced, err := b.Advanced()
@@ -58,7 +54,7 @@ func newFinder(b bleve.Index) (finder, error) {
 	if err != nil {
 		return finder{}, err
 	}
-	return finder{b, reader}, nil
+	return finder{reader}, nil
 }
 
 // Close lets the index free what the finder has read from.
@@ -94,72 +90,174 @@ func (f finder) count(ctx context.Context, term, field string) (uint64, error) {
 
 // Find implements Finder.
 func (f finder) Find(ctx context.Context, terms []Term, n int) ([]passages.Passage, error) {
-	var either []query.Query
-	for _, part := range searchedFields {
-		for _, t := range terms {
-			if t.Typos > 0 {
-				q := bleve.NewFuzzyQuery(t.Text)
-				q.SetFuzziness(t.Typos)
-				q.SetField(part.field)
-				q.SetBoost(part.boost * t.Weight)
-				either = append(either, q)
-				continue
-			}
-			q := bleve.NewTermQuery(t.Text)
-			q.SetField(part.field)
-			q.SetBoost(part.boost * t.Weight)
-			either = append(either, q)
-		}
-	}
-	return find(ctx, f.index, bleve.NewDisjunctionQuery(either...), n)
-}
-
-// searchedFields are the fields that a query looks in, in a fixed order, so that equal questions find equal passages.
-var searchedFields = []struct {
-	field string
-	boost float64
-}{{fieldTitle, titleCount}, {fieldText, 1}}
-
-// find returns up to n passages that match a query, best first, and equal ones in the order of their IDs. Which of them it finds
-// does not depend on the order in which files were added. If there is no room for all that are as good as the worst, it leaves these
-// out, or has the engine choose by their IDs if few are better.
-func find(ctx context.Context, b bleve.Index, q query.Query, n int) ([]passages.Passage, error) {
-	hits, err := hitsOf(ctx, b, q, n+1, "-_score")
-	if err == nil && len(hits) > n {
-		better := slices.IndexFunc(hits, func(h *search.DocumentMatch) bool { return h.Score == hits[n].Score })
-		if hits = hits[:better]; better*leastBetter < n {
-			hits, err = hitsOf(ctx, b, q, n, "-_score", "_id") // to look up the IDs of all matches takes most of the time
-		}
-	}
+	sums, err := f.bm25(ctx, terms)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(hits, func(a, b *search.DocumentMatch) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
-	})
-	found := make([]passages.Passage, 0, len(hits))
-	for _, h := range hits {
-		found = append(found, passageOf(h))
+	matches, err := f.best(sums, n)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]passages.Passage, len(matches))
+	for i, m := range matches {
+		if found[i], err = f.passage(m.id); err != nil {
+			return nil, err
+		}
 	}
 	return found, nil
+}
+
+// A searchedField is a field that a query looks in.
+type searchedField struct {
+	name    string
+	average float64 // about how many terms it has
+}
+
+// searchedFields are in a fixed order, in which the weights of terms are added up. The lengths are those of default passages of
+// lab/answers/testdata. They are fixed because an index knows none that does not depend on its segments.
+var searchedFields = []searchedField{{fieldTitle, 5}, {fieldText, 40}}
+
+// bm25 returns the BM25 of each passage by its number in the index, 0 for one that has no term. It depends only on the documents:
+// bleve's own would depend on how they are divided into segments, and in its last bits on the numbers.
+func (f finder) bm25(ctx context.Context, terms []Term) (sums []float64, err error) {
+	total, err := f.reader.DocCount()
+	if err != nil {
+		return nil, err
+	}
+	sums = make([]float64, 0, total) // deleted passages have numbers, too
+	for _, field := range searchedFields {
+		for _, t := range terms {
+			like, err := f.like(t, field.name)
+			if err != nil {
+				return nil, err
+			}
+			for _, l := range like {
+				if sums, err = f.addTerm(ctx, sums, l, field, total); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return sums, nil
+}
+
+// like returns the terms of a field that a term may be if it is misspelt, in alphabetical order, or else the term.
+func (f finder) like(t Term, field string) (out []Term, err error) {
+	fuzzy, ok := f.reader.(api.IndexReaderFuzzy)
+	if t.Typos == 0 || !ok {
+		return []Term{t}, nil
+	}
+	dictionary, err := fuzzy.FieldDictFuzzy(field, t.Text, t.Typos, "")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, dictionary.Close()) }()
+	for {
+		entry, err := dictionary.Next()
+		if entry == nil || err != nil {
+			return out, err
+		}
+		out = append(out, Term{Text: entry.Term, Weight: t.Weight / float64(1+entry.EditDistance)})
+	}
+}
+
+// addTerm adds what a term in a field weighs in each passage to the sums, and makes them longer where necessary.
+func (f finder) addTerm(ctx context.Context, sums []float64, t Term, field searchedField, total uint64) (_ []float64, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	r, err := f.reader.TermFieldReader(ctx, []byte(t.Text), field.name, true, true, false)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	weight := t.Weight * idf(total, r.Count())
+	for at := new(api.TermFieldDoc); ; {
+		if at, err = r.Next(at.Reset()); at == nil || err != nil {
+			return sums, err
+		}
+		number := int(at.ID.Value())
+		if more := number + 1 - len(sums); more > 0 {
+			sums = append(sums, make([]float64, more)...)
+		}
+		length := 1 / (at.Norm * at.Norm)
+		sums[number] += weight * saturated(float64(at.Freq), length/field.average)
+	}
+}
+
+// A match is a passage that has a term of a query.
+type match struct {
+	number int
+	score  float64
+	id     string
+}
+
+// best returns up to n passages with the greatest scores, given by number, best first, and equal ones in the order of their IDs.
+// Which of them it returns does not depend on the order in which files were added. If there is no room for all that are as good as
+// the worst, it leaves these out, or chooses by their IDs if few are better.
+func (f finder) best(scores []float64, n int) (best []match, err error) {
+	if n <= 0 {
+		return nil, nil
+	}
+	var worst []match
+	bound := nthGreatest(scores, n+1)
+	for number, score := range scores {
+		switch {
+		case score > bound:
+			best = append(best, match{number: number, score: score})
+		case score == bound && score > 0:
+			worst = append(worst, match{number: number, score: score})
+		}
+	}
+	if len(best)*leastBetter < n { // to look up the IDs of many matches takes most of the time
+		best = append(best, worst...)
+	}
+	for i := range best {
+		if best[i].id, err = f.reader.ExternalID(api.NewIndexInternalID(nil, uint64(best[i].number))); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(best, func(a, b match) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id)) })
+	return best[:min(n, len(best))], nil
 }
 
 // leastBetter is which part of the passages that it was asked for a search returns at least, where there are as many.
 const leastBetter = 4
 
-// hitsOf returns up to n matches of a query in an order, with what passageOf needs.
-func hitsOf(ctx context.Context, b bleve.Index, q query.Query, n int, order ...string) (search.DocumentMatchCollection, error) {
-	request := bleve.NewSearchRequestOptions(q, n, 0, false)
-	request.Fields = []string{fieldTitle, fieldText, fieldSource}
-	request.SortBy(order)
-	result, err := b.SearchInContext(ctx, request)
-	if err != nil {
-		return nil, err
+// nthGreatest returns the nth greatest of numbers that are not negative, or 0 if there are fewer.
+func nthGreatest(xs []float64, n int) float64 {
+	greatest := make([]float64, 1, n+1) // in ascending order
+	for _, x := range xs {
+		if x <= greatest[0] {
+			continue
+		}
+		at, _ := slices.BinarySearch(greatest, x)
+		if greatest = slices.Insert(greatest, at, x); len(greatest) > n {
+			greatest = slices.Delete(greatest, 0, 1)
+		}
 	}
-	return result.Hits, nil
+	if len(greatest) < n {
+		return 0
+	}
+	return greatest[0]
 }
 
-func passageOf(h *search.DocumentMatch) passages.Passage {
-	str := func(field string) string { s, _ := h.Fields[field].(string); return s }
-	return passages.Passage{ID: h.ID, Source: str(fieldSource), Title: str(fieldTitle), Text: str(fieldText)}
+// passage returns the passage with an ID.
+func (f finder) passage(id string) (passages.Passage, error) {
+	doc, err := f.reader.Document(id)
+	if err != nil || doc == nil {
+		return passages.Passage{}, cmp.Or(err, fmt.Errorf("the index has no passage %s", id))
+	}
+	p := passages.Passage{ID: id}
+	doc.VisitFields(func(field api.Field) {
+		switch field.Name() {
+		case fieldSource:
+			p.Source = string(field.Value())
+		case fieldTitle:
+			p.Title = string(field.Value())
+		case fieldText:
+			p.Text = string(field.Value())
+		}
+	})
+	return p, nil
 }

@@ -4,7 +4,6 @@ import (
 	"github.com/blevesearch/bleve/v2"
 	"github.com/blevesearch/bleve/v2/analysis/analyzer/keyword"
 	"github.com/blevesearch/bleve/v2/mapping"
-	api "github.com/blevesearch/bleve_index_api"
 )
 
 // Fields of a bleve document. Each passage is a document. The first one of a file also carries the file's record, so that
@@ -36,6 +35,5 @@ func indexMapping() mapping.IndexMapping {
 	m := bleve.NewIndexMapping()
 	m.DefaultMapping = doc
 	m.DefaultAnalyzer = analyzerName
-	m.ScoringModel = api.BM25Scoring
 	return m
 }

@@ -159,9 +159,12 @@ func (s *ranker) count(term string) uint64 {
 }
 
 // idf returns a term's inverse document frequency.
-func (s *ranker) idf(term string) float64 {
-	n := min(float64(s.count(term)), float64(s.passages))
-	return math.Log(1 + (float64(s.passages)-n+0.5)/(n+0.5))
+func (s *ranker) idf(term string) float64 { return idf(s.passages, s.count(term)) }
+
+// idf is BM25's inverse document frequency of a term that is in some of the passages.
+func idf(passages, with uint64) float64 {
+	n := min(float64(with), float64(passages))
+	return math.Log(1 + (float64(passages)-n+0.5)/(n+0.5))
 }
 
 // misspelt reports whether a term of the question may be misspelt: no passage has it, or what may stand for it.
@@ -189,11 +192,12 @@ func (s *ranker) scores(question []string, ps []passages.Passage) []float64 {
 	vocabulary, average := map[string]bool{}, 0.0
 	for i, p := range ps {
 		candidates[i] = newCandidate(p)
-		average += candidates[i].length / float64(len(ps))
+		average += candidates[i].length
 		for t := range candidates[i].count {
 			vocabulary[t] = true
 		}
 	}
+	average /= float64(len(ps)) // divided last, so that the candidates' order does not count
 	inPassages := slices.Sorted(maps.Keys(vocabulary))
 	var groups []termGroup
 	for _, t := range question {

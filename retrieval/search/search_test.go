@@ -7,8 +7,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/blevesearch/bleve/v2"
-
 	"tandem/examples"
 	"tandem/retrieval/passages"
 )
@@ -159,9 +157,9 @@ func TestTies(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		walnut := bleve.NewMatchQuery("walnut")
-		walnut.SetField(fieldText)
-		if ps, err := find(t.Context(), x.bleve, walnut, 1); err != nil || len(ps) != 1 {
+		if f, err := newFinder(x.bleve); err != nil {
+			t.Error(err)
+		} else if ps, err := f.Find(t.Context(), []Term{{Text: "walnut", Weight: 1}}, 1); err != nil || len(ps) != 1 || f.Close() != nil {
 			t.Errorf("%d passages instead of one, %v", len(ps), err)
 		}
 		for _, question := range []string{"walnut", "Is the walnut of house 7 old?"} {

@@ -7,9 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/blevesearch/bleve/v2"
-	"github.com/blevesearch/bleve/v2/search/query"
-
 	"tandem/retrieval/internal/terms"
 	"tandem/retrieval/passages"
 )
@@ -22,17 +19,13 @@ const (
 )
 
 // searchSentences returns up to n passages of one sentence for a query, best first (see sortSentences).
-func searchSentences(ctx context.Context, b bleve.Index, text string, n int) ([]passages.Passage, error) {
+func searchSentences(ctx context.Context, f Finder, text string, n int) ([]passages.Passage, error) {
 	fields := strings.Fields(text)
-	words := strings.Join(fields[:min(len(fields), maxQueryWords)], " ")
-	var either []query.Query
-	for _, part := range searchedFields {
-		m := bleve.NewMatchQuery(words)
-		m.SetField(part.field)
-		m.SetBoost(part.boost)
-		either = append(either, m)
+	var question []Term
+	for _, t := range Terms(strings.Join(fields[:min(len(fields), maxQueryWords)], " ")) {
+		question = append(question, Term{Text: t, Weight: 1})
 	}
-	found, err := find(ctx, b, bleve.NewDisjunctionQuery(either...), n*perSentence)
+	found, err := f.Find(ctx, question, n*perSentence)
 	sortSentences(text, found)
 	return found[:min(n, len(found))], err
 }

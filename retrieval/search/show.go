@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -25,10 +26,10 @@ func (x *Index) Show(ctx context.Context, path string) (file SourceInfo, list []
 	if err != nil {
 		return file, nil, fmt.Errorf("show from index: %w", err)
 	}
-	err = x.view(func(b bleve.Index) error {
+	err = x.view(func(b bleve.Index) (err error) {
 		var r record
 		at := len(paths)
-		err := eachRecord(ctx, b, func(one record) {
+		err = eachRecord(ctx, b, func(one record) {
 			if i := slices.Index(paths, one.Path); i >= 0 && i < at {
 				r, at = one, i
 			}
@@ -42,18 +43,17 @@ func (x *Index) Show(ctx context.Context, path string) (file SourceInfo, list []
 			return fmt.Errorf("%w: %s", ErrNotIndexed, path)
 		}
 		file = r.info()
-		request := bleve.NewSearchRequestOptions(bleve.NewDocIDQuery(r.Passages), len(r.Passages), 0, false)
-		request.Fields, request.Score = []string{fieldTitle, fieldText, fieldSource}, "none"
-		found, err := b.SearchInContext(ctx, request)
+		f, err := newFinder(b)
 		if err != nil {
 			return err
 		}
-		texts := map[string]passages.Passage{}
-		for _, hit := range found.Hits {
-			texts[hit.ID] = passageOf(hit)
-		}
+		defer func() { err = errors.Join(err, f.Close()) }()
 		for _, id := range r.Passages {
-			list = append(list, texts[id])
+			p, err := f.passage(id)
+			if err != nil {
+				return err
+			}
+			list = append(list, p)
 		}
 		return nil
 	})

@@ -167,7 +167,7 @@ func (x *Index) Find(ctx context.Context, terms []search.Term, n int) ([]passage
 	return out, nil
 }
 
-// titleBoost is what an occurrence in the title counts (search.Finder).
+// titleBoost is what an occurrence in the title counts.
 const titleBoost = 2
 
 // Parse reads an address: weaviate://HOST[:PORT],…[/CLASS], or weaviates:// for TLS. It returns the nodes as URLs.

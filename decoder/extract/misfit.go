@@ -196,6 +196,19 @@ var misfits = []misfit{
 
 	// The time: it was so, or will not be.
 
+	// "When is the next oil change?": not "12 April" in "Oil change every year, last on 12 April." All of that may answer.
+	{name: "the last, not the next", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
+		return w.turn == nextTurn && c.says(comesAgain) && c.isOver()
+	}},
+	// "When is the next oil change?": not "12 April" in "Oil change: last on 12 April."
+	{name: "only the last", valuesOnly: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.turn == nextTurn && !c.says(comesAgain) && c.isOver()
+	}},
+	// "When was the last oil change?": not "12 April" in "Next oil change: 12 April"
+	{name: "the next, not the last", valuesOnly: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.turn == lastTurn && c.isAhead()
+	}},
+
 	// "What does a lesson cost?": not "28 €" in "A lesson was 28 €; since May it is 31 €."
 	{name: "of before", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
 		return !w.past && c.isFormer()

@@ -64,6 +64,7 @@ type wantedKind struct {
 
 // wantedTime is the time of which the question asks what is so.
 type wantedTime struct {
+	turn   turn        // of something that comes again: "the next oil change"
 	past   bool        // before now, perhaps: "what did it cost"
 	former bool        // before something else took its place: "what was it called before May"
 	old    bool        // the same, but not before something that the question names: "the old gate", "what was it before"
@@ -128,6 +129,7 @@ func wantedKindOf(question string) wantedKind {
 
 func wantedTimeOf(question string) wantedTime {
 	return wantedTime{
+		turn:   turnOf(question),
 		past:   asksPast.MatchString(question),
 		former: asksFormer.MatchString(question),
 		old:    asksOld.MatchString(question),

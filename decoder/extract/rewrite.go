@@ -20,6 +20,8 @@ var rewrites = []struct {
 	{func(w wants) bool { return !asksUndone.MatchString(w.question) }, passage.withWhatUndoes},
 	// "When is the class?": "The class ended on 3 May." for "3 May"
 	{func(w wants) bool { return w.time }, passage.withItsEnd},
+	// "When is the next class?": "Every month, last on 3 May." for "3 May"
+	{func(w wants) bool { return w.turn == nextTurn }, passage.withItsTurn},
 	// "When did Bob join?": "2021" for "2019" in "Ann joined in 2019, Bob in 2021"
 	{nil, passage.inItsClause},
 	// "Since when has the club 40 members?": of several months in turn with 40 members, the first

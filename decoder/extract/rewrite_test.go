@@ -28,6 +28,9 @@ func TestRewritten(t *testing.T) {
 		{"The class stopped on 3 May.", "3 May", "When did the class stop?", "3 May"},
 		{"The class ended with a dance on 3 May.", "3 May", "When was the dance?", "3 May"},
 		{"The party is at 9:00.", "9:00", "When is the party?", "9:00"},
+		{"The pump is oiled every month, last on 3 May.", "3 May", "When is the pump oiled next?", "The pump is oiled every month, last on 3 May."},
+		{"The next fire drill is on 3 May.", "3 May", "When is the next oil change?", "The next fire drill is on 3 May."},
+		{"The next fire drill is on 3 May.", "3 May", "When is the next drill?", "3 May"},
 	} {
 		got := answered(c.text, c.value, c.question, func(p passage, w wants, t answerText) answerText {
 			return p.rewritten(w, []answerText{t})[0]

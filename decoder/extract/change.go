@@ -171,7 +171,7 @@ var (
 // outdated matches what names a former value: "instead of 9:40", "moved from 3 to 10 May", "no longer on Fridays",
 // "for "3 May" read 10 May".
 var outdated = lazyregexp.New(`(?i)(?:, (?:and )?(?:not|nicht)|\b(?:instead of|rather than|no longer|not any more|formerly|previously|until now|up to now|used to be|an?statt|bisher|nicht mehr|au lieu d[eu']|jusqu'ici|en lugar del?|en vez del?|antes)) +([^,;()]{1,40})` +
-	`|(?:\((?:was|before:?|formerly:?|previously:?|until now:?|up from|down from|bisher|statt) +|\buntil [^,;.()]{1,30} it was +)([^,;()]{1,40})` +
+	`|(?:\((?:was|before:?|formerly:?|previously:?|until now:?|until then:?|up from|down from|bisher|bis dahin|jusqu'alors|statt) +|\buntil [^,;.()]{1,30} it was +)((?:[^,;()]|,\d){1,40})` +
 	`|, (?:and |but )?(?:not|nicht|pas) (?:the |at |on |in )?([£€$]?\d[^,;()]{0,40}|(?-i:\p{Lu})[^,;.()]{0,40})` +
 	`|\d\S{0,6}(?: \pL{1,9}\.?){0,2} (?:not|nicht|pas) (?:at |on )?([£€$]?\d[^,;()]{0,40})` + // without a comma, between two numbers
 	`|\b` + aWeekdayName + `s? (?:not|nicht|pas) (?:on )?(` + aWeekdayName + `s?)\b` +

@@ -24,6 +24,7 @@ const (
 	wrongKind  = 3 // a thing of another kind
 	echoed     = 2 // only what the question says, or the wrong part of the right sentence
 	wrongPart  = 3 // what is said of another subject or another time
+	over       = 9 // what the text says was so until some time
 	otherEntry = 6 // the day of something else: a reader takes the day below a sentence for sure
 )
 
@@ -212,6 +213,10 @@ var misfits = []misfit{
 	// "What does a lesson cost?": not "28 €" in "A lesson was 28 €; since May it is 31 €."
 	{name: "of before", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
 		return !w.past && c.isFormer()
+	}},
+	// "What is Bo's dose?": not "50 µg" in "Bo takes 75 µg. It was 50 µg until February." A reader takes it for sure.
+	{name: "until some time", valuesOnly: true, cost: over, applies: func(w wants, c candidate) bool {
+		return !w.past && heldOnce(c.said, c.from-c.begin)
 	}},
 	// "When is the walk?": not "3 May" in "Your walk with Ada on 3 May is cancelled."
 	{name: "cancelled", perSentence: true, valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {

@@ -130,7 +130,7 @@ func wantedKindOf(question string) wantedKind {
 func wantedTimeOf(question string) wantedTime {
 	return wantedTime{
 		turn:   turnOf(question),
-		past:   asksPast.MatchString(question),
+		past:   asksPast.MatchString(fromThen.ReplaceAllString(question, "")),
 		former: asksFormer.MatchString(question),
 		old:    asksOld.MatchString(question),
 		dates:  datesAsked(question),
@@ -270,6 +270,9 @@ var asksDeputy = lazyregexp.New(`(?i)` + questionStart + `who(?:'s| is| was) (?:
 
 // asksPast matches a question for what was before: "what did it cost?"
 var asksPast = lazyregexp.New(`(?i)\b(?:was|were|did|had|before|previous(?:ly)?|former(?:ly)?|old|used to|earlier|original(?:ly)?|instead|until|last|from|change[ds]?|move[ds]?|bisher|früher|war|avant|ancien(?:ne)?|antes)\b`)
+
+// fromThen matches the time from which on a question asks what is so: "from September 2026".
+var fromThen = lazyregexp.New(`(?i)\b(?:from|since|as of) (?:now|today|then|next|(?:` + aDay + `(?: of)? )?` + aMonth + `|(?:19|20)\d\d)\b(?: on(?:wards?)?)?`)
 
 // comparing matches words by which a question compares things, "cheapest": one passage seldom has them all, and a
 // reader that points cannot weigh them.

@@ -18,7 +18,7 @@ import (
 func (d *Decoder) replace(s *part, ends []tandem.Token) {
 	best := s.best()
 	was := &s.contexts[best]
-	if s.form != formValue || best == len(s.contexts)-1 || len(was.texts) == 0 {
+	if s.form != formValue || best == len(s.contexts)-1 || len(was.texts) == 0 || asksHandOver.MatchString(s.clause) {
 		return
 	}
 	said := was.texts[0].quote
@@ -122,8 +122,10 @@ func replaces(sentence, value, question string) bool {
 
 // formerValuesIn returns the former values that a sentence names.
 func formerValuesIn(sentence string) (all []string) {
-	for _, m := range outdated.FindAllStringSubmatch(sentence, -1) {
-		all = append(all, strings.Join(m[1:], ""))
+	for _, pattern := range []*lazyregexp.Regexp{outdated, handsOver} {
+		for _, m := range pattern.FindAllStringSubmatch(sentence, -1) {
+			all = append(all, strings.Join(m[1:], ""))
+		}
 	}
 	return all
 }
@@ -141,8 +143,7 @@ func replacesAny(olds []string, sentence, value, question string) bool {
 // is new.
 func supersedes(q decoder.Quote, question string) bool {
 	value := q.Text[q.From:q.To]
-	for _, m := range outdated.FindAllStringSubmatch(q.Text, -1) {
-		old := strings.Join(m[1:], "")
+	for _, old := range formerValuesIn(q.Text) {
 		alike := (len(numbers(old)) > 0) == (len(numbers(value)) > 0)
 		if alike && len(valueWords(old, question)) > 0 && !sameValue(old, value, question) {
 			return true
@@ -177,6 +178,24 @@ var outdated = lazyregexp.New(`(?i)(?:, (?:and )?(?:not|nicht)|\b(?:instead of|r
 	`|\b` + aWeekdayName + `s? (?:not|nicht|pas) (?:on )?(` + aWeekdayName + `s?)\b` +
 	`|\bfor ["“”„«‘']([^"“”„«»’]{1,60})["“”»’'],? (?:please )?read ` +
 	`|\b(?:moved|changed|postponed|shifted|rescheduled|brought forward|verlegt|verschoben|geändert|reportée?|déplacée?|aplazad[oa]|cambiad[oa])[^,;:.]{0,40}? (?:from|von|vom|de|du|del) +((?:[^,;()]|, ){1,40}?) (?:to|until|auf|au|à|al?)(?:[^\pL\pN]|$)`)
+
+// handsOver matches what names somebody in whose place another comes, with the name as a group: "takes over the keys
+// from Ada", "in Ada's place", "Ada has left;".
+var handsOver = lazyregexp.New(`(?:^|[^\pL])(?:` +
+	`(?:(?:takes?|took|taken|taking)(?: [^.;:()]{1,60}?)?? over(?: [^.;:()]{1,60}?)?? from|(?:replac|reliev)(?:es|ed|ing)|succe(?:eds|eded|eding)|in (?:the )?place of|successor (?:of|to)|` +
+	`(?:übernimmt|übernahm|übernehmen)(?: [^.;:()]{1,60}?)?? von|anstelle von|Nachfolger(?:in)? von|ersetzt|löst|` +
+	`(?:reprend|reprennent)(?: [^.;:()]{1,60}?)?? de|remplace|succède à|à la place de|prend la (?:relève|suite) de) (?:Mr |Mrs |Ms |Dr |Herrn |Frau |M\. |Mme )?(` + personName + `)|` +
+	`(?:in|an) (` + personName + `)(?:['’]s place|['’]s stead|s Stelle)|` +
+	`(` + personName + `),? (?:` +
+	`(?:hands|handed|passes|passed|übergibt|übergab|passe|transmet)(?: [^.;:()]{1,60}?)?? (?:to|an|à) (?:\p{Lu}|me |us |mich |uns )|` +
+	`(?:(?:is|was|has been|will be) (?:replaced|succeeded|relieved) by|wird (?:von|durch) [^.;:()]{1,40} (?:ersetzt|abgelöst)|est remplacée? par) |` +
+	`(?:has |had |is |hat |ist |a )?(?:left|quit|resigned|retired|stepped down|moved (?:away|on)|gone|aufgehört|ausgeschieden|démissionné)(?: (?:the|our) (?:team|company|club|firm|board|house|office|project|group|choir|band))?(?:[;,–—-]|[.]? *$| and | so )))`)
+
+// asksHandOver matches a question for whoever hands something over: "who left?".
+var asksHandOver = lazyregexp.New(`(?i)` + questionStart + `who(?:['’]s| is| was| has| had| will)? (?:left|leav\pL+|quits?|hand(?:s|ed|ing)?|pass(?:es|ed|ing)?|resign\pL*|retir\pL*|step\pL*|gone|moved|replaced by|succeeded by|relieved by)\b`)
+
+// personName is a part of patterns for the names of somebody: "Ada Lund".
+const personName = `\p{Lu}[\p{Ll}-]+(?: \p{Lu}[\p{Ll}-]+){0,2}`
 
 // instead matches the word for what comes in the place of something, at the end of a clause: "Come on 10 May instead."
 var instead = lazyregexp.New(`(?i)(?:^|[^\pL\pN])(instead|stattdessen|à la place|en su lugar)(?: *[.,;!)]| *$)`)

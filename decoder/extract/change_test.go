@@ -52,6 +52,26 @@ func TestReplaces(t *testing.T) {
 		{"The box is ready Wednesdays not Thursdays.", "Wednesdays", "Which day is the box ready?", false},
 		{`p. 11: for "18 inches from the wall" read 24 inches.`, "18 inches", "How far from the wall?", true},
 		{`p. 11: for "18 inches from the wall" read 24 inches.`, "24 inches", "How far from the wall?", false},
+		{"Piet takes over the keys from Ada.", "Ada", "Who has the keys?", true},
+		{"Piet takes over the keys from Ada.", "Piet", "Who has the keys?", false},
+		{"Piet took the keys over from Ada Moor in May.", "Ada Moor", "Who has the keys?", true},
+		{"Ada hands the keys over to Piet.", "Ada", "Who has the keys?", true},
+		{"Ada hands the keys over to Piet.", "Piet", "Who has the keys?", false},
+		{"Ada Moor hands over the keys to Piet.", "Ada", "Who has the keys?", true},
+		{"Piet replaces Ada as keeper.", "Ada", "Who is the keeper?", true},
+		{"Piet replaces Ada as keeper.", "Piet", "Who is the keeper?", false},
+		{"Ada is replaced by Piet.", "Ada", "Who is the keeper?", true},
+		{"Ada is replaced by Piet.", "Piet", "Who is the keeper?", false},
+		{"Ada has left; Piet does the books.", "Ada", "Who does the books?", true},
+		{"Ada has left; Piet does the books.", "Piet", "Who does the books?", false},
+		{"Ada left the keys with Piet.", "Ada", "Who has the keys?", false},
+		{"Piet does the books in Ada's place.", "Ada", "Who does the books?", true},
+		{"Piet succeeds Ada Moor.", "Ada Moor", "Who is the keeper?", true},
+		{"Piet übernimmt die Schlüssel von Ada.", "Ada", "Who has the keys?", true},
+		{"Piet löst Ada ab.", "Ada", "Who is the keeper?", true},
+		{"Piet remplace Ada.", "Ada", "Who is the keeper?", true},
+		{"Ada est remplacée par Piet.", "Piet", "Who is the keeper?", false},
+		{"The new pump replaces the old one.", "The new pump", "What is in the cellar?", false},
 	} {
 		if got := replaces(c.sentence, c.value, c.question); got != c.want {
 			t.Errorf("%q of %q: %v", c.value, c.sentence, got)
@@ -61,19 +81,21 @@ func TestReplaces(t *testing.T) {
 
 // What was changed is not the answer, though the reader finds it likelier; of other things a change says nothing.
 func TestReplacedValue(t *testing.T) {
-	const news = "Choir, newsletter\nThe choir sings at the mill on 9 June. Summer concert: Saturday 24 June, Castle yard. The barbecue of the choir is on 30 June at Ole's. The keys of the choir are with Ole Holm."
+	const news = "Choir, newsletter\nThe choir sings at the mill on 9 June. Summer concert: Saturday 24 June, Castle yard. The barbecue of the choir is on 30 June at Ole's. The keys of the choir are with Ole Holm. Sofie books the load test."
 	const board = "Choir, board\n- Summer concert: the Castle yard is closed, so we sing in the Corn hall instead.\n- Barbecue postponed from 30 June to 7 July.\n- Keys: ask Mina Roth rather than Ole Holm."
 	for _, c := range []struct{ question, notes, want, marked string }{
 		{"Where is the summer concert of the choir?", board, "Summer concert: the Castle yard is closed, so we sing in the Corn hall instead.", "the Corn hall"},
 		{"When is the barbecue of the choir?", board, "Barbecue postponed from 30 June to 7 July.", "7 July"},
 		{"Who has the keys of the choir?", board, "Keys: ask Mina Roth rather than Ole Holm.", "Mina Roth"},
+		{"Who has the keys of the choir?", "Choir, board\n- Mina Roth takes over the keys from Ole Holm.", "Mina Roth", "Mina Roth"},
+		{"Who books the load test?", "Project, weekly meeting\n- Dmitri takes over the load test from Sofie.", "Dmitri takes over the load test from Sofie.", "Dmitri"},
 		{"When is the barbecue of the choir?", "Band, board\nThe barbecue in Ulm was postponed from 30 June to 7 July.", "30 June", ""},
 	} {
 		d := open(t, config(0), c.question, notes(news, c.notes))
 		if got := answer(t, aggregator.Rule{Greedy: true}, d); got != c.want {
 			t.Errorf("%s: %q, want %q", c.question, got, c.want)
 		}
-		if q := d.Parts()[0].Quotes[0]; c.notes == board && (q.Passage != 1 || q.Text[q.From:q.To] != c.marked) {
+		if q := d.Parts()[0].Quotes[0]; c.marked != "" && (q.Passage != 1 || q.Text[q.From:q.To] != c.marked) {
 			t.Errorf("%s: passage %d is quoted, and %q answers, want %q", c.question, q.Passage, q.Text[q.From:q.To], c.marked)
 		}
 	}

@@ -218,6 +218,10 @@ var misfits = []misfit{
 	{name: "until some time", valuesOnly: true, cost: over, applies: func(w wants, c candidate) bool {
 		return !w.past && heldOnce(c.said, c.from-c.begin)
 	}},
+	// "Where was the walk before?": not "Ulm" in "The walk was moved to Ulm."
+	{name: "only what came after", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.old && c.says(changedTo) && len(formerValuesIn(c.said)) == 0 && !c.says(usedTo) && !wasOfOld.MatchString(strings.TrimSpace(c.nextSentence()))
+	}},
 	// "When is the walk?": not "3 May" in "Your walk with Ada on 3 May is cancelled."
 	{name: "cancelled", perSentence: true, valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
 		return c.says(cancelled) && !asksCancelled.MatchString(w.question)
@@ -225,7 +229,7 @@ var misfits = []misfit{
 	// "When is the walk?": not "3 May" in "The walk was moved from 3 May to 10 May."
 	{name: "out of date", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
 		here, there := c.besideOther(w)
-		return !w.past && c.outdates(w.question) && (here == 0 || there > 0)
+		return !w.past && !asksHandOver.MatchString(w.question) && c.outdates(w.question) && (here == 0 || there > 0)
 	}},
 	// "What broke the lamp?": not "the wind" in "We blamed the wind. That was wrong. It was a cat."
 	{name: "taken back", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {

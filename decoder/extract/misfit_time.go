@@ -71,6 +71,9 @@ var cancelled = lazyregexp.New(`(?i)` + apart(`cancell?ed|called off|vacated|adj
 // asksCancelled matches a question about that: "was it cancelled?".
 var asksCancelled = lazyregexp.New(`(?i)cancel|called off|vacat|adjourn|abgesagt|entfäll|ausgefallen|annul|supprim|suspend|postpone|move`)
 
+// changedTo matches what says only what came after a change: "was moved to".
+var changedTo = lazyregexp.New(`(?i)\b(?:moved|moves|changed|raised|increased|reduced|lowered|renamed|switched)(?: \pL+){0,3}? to\b`)
+
 // outdates reports whether the sentence says that the value is no longer so.
 func (c candidate) outdates(question string) bool {
 	if !c.formerKnown {

@@ -42,7 +42,11 @@ var misfits = []misfit{
 	}},
 	// "How much did the disk cost?": not "old" in "The disk in bay 2 is of 20 February 2026, the one in bay 1 is old."
 	{name: "no number in it", valuesOnly: true, cost: echoed, applies: func(w wants, c candidate) bool {
-		return w.number && !c.dated && c.has(aNumber, c.said) && !c.has(aNumber, c.value)
+		return (w.number || w.measure) && !c.dated && c.has(aNumber, c.said) && !c.has(aNumber, c.value)
+	}},
+	// "At what pressure do I refill it?": not "2 bar" in "Refill to 2 bar."
+	{name: "up to which, not at which", valuesOnly: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.measure && !asksGoal.MatchString(w.question) && c.isGoal(w)
 	}},
 	// "What is Mr Lund's number?": not "phone" in "Mr Lund, phone 555 1204."
 	{name: "no digit", valuesOnly: true, cost: wrongKind, applies: func(w wants, c candidate) bool {

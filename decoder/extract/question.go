@@ -44,6 +44,7 @@ type wantedKind struct {
 	time      bool // a time: "when"
 	timeRange bool // a time from beginning to end, if the passage has both: "when is the fair"
 	number    bool // something with a number: "how many"
+	measure   bool // a value with a unit: "at what pressure"
 	digits    bool // a number that somebody or something has: "what is his phone number"
 	price     bool // what something costs; the value itself must say so
 	money     bool // an amount of money; the sentence must have one
@@ -106,6 +107,7 @@ func wantedKindOf(question string) wantedKind {
 		time:          asksTime.MatchString(question),
 		timeRange:     asksTimeRange.MatchString(question) && !asksEnd.MatchString(question),
 		number:        asksNumber.MatchString(question),
+		measure:       asksMeasure.MatchString(question),
 		digits:        asksDigits.MatchString(question),
 		price:         asksPrice.MatchString(question),
 		money:         asksMoney.MatchString(question) && !asksOfMoney.MatchString(question),
@@ -172,6 +174,8 @@ var (
 	asksTime = lazyregexp.New(`(?i)` + questionStart + `(?:(?:at|on|by|from|until|till|since|in|for) )?(?:when\b|what (?:time|date|day|year|month)\b|which (?:date|day|year|month|weekday)\b|(?:until|since|by) when\b)`)
 	// asksNumber matches a question for a number: "how many".
 	asksNumber = lazyregexp.New(`(?i)` + questionStart + `(?:(?:at|by|for|to|with|up to|after|in) )?how (?:many|much|long|far|old|tall|high|big|large|deep|wide|heavy|loud|bright|thick|fast)\b`)
+	// asksMeasure matches a question for a value with a unit: "at what pressure".
+	asksMeasure = lazyregexp.New(`(?i)` + questionStart + `(?:at|to|from|up to|above|below|under|over|with|until) (?:what|which) (?:(?:water|air|oil|outdoor|indoor|room|minimum|maximum|lowest|highest) )?(?:pressure|temperature|speed|height|depth|width|length|weight|distance|altitude|voltage|frequency|angle|percentage|humidity)\b`)
 	// asksPrice matches a question for a price: "what does it cost", "how expensive".
 	asksPrice = lazyregexp.New(`(?i)` + questionStart + `what (?:do|does|did|will|would) .*\bcosts?\b|` + questionStart + `how much (?:is|are|was|were)\b|\bhow expensive\b|\bwhat(?:'s| is| was) the price\b`)
 	// asksTimeRange matches a question for a time from beginning to end: "when is the fair".

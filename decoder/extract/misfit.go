@@ -169,6 +169,14 @@ var misfits = []misfit{
 	{name: "out of reach", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return w.child && c.says(outOfReach)
 	}},
+	// "Can I bring tyres?": not "Asbestos is not accepted." beside "Tyres cost 4 €."
+	{name: "another thing", perSentence: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
+		return w.isOfAnotherThing(c)
+	}},
+	// "Are dogs allowed at the pool?": not "Dogs are not allowed on the ferry."
+	{name: "allowed elsewhere", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.allowedElsewhere(c)
+	}},
 	// "When does the boat to Vaasa sail?": not "9:00" in "Boat 7: Vaasa – Umeå, 9:00"
 	{name: "the way back", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return w.otherWay(c.said) || w.toElsewhere(c.head, c.said)

@@ -85,6 +85,8 @@ type namedThings struct {
 	siblings    map[string][]string // the second parts of names in two parts: "db-new"
 	ordinals    map[string][]string // the places of things in their order: "the first mill"
 	counted     []string            // what is counted or measured: "eggs" in "how many eggs"
+	brought     []string            // what one may bring or use: "can I bring tyres"
+	allowedAt   []string            // where or by whom something is allowed: "at the pool", "does the landlord"
 	to, from    string              // where a journey ends and begins
 
 	opposed [][2]*lazyregexp.Regexp // words of the question, each before its opposite
@@ -149,6 +151,8 @@ func namedThingsIn(question string) namedThings {
 		siblings:    siblings(question),
 		ordinals:    ordinalsIn(question),
 		counted:     countedIn(question),
+		brought:     groupWords(asksToBring, question),
+		allowedAt:   excluding(append(groupWords(asksAllowedAt, question), groupWords(asksWhoAllows, question)...), ofAnyDocument),
 		opposed:     opposed(question),
 	}
 	if m := asksRole.FindStringSubmatch(question); m != nil {

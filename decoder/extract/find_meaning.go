@@ -13,6 +13,9 @@ import (
 // what to do gets the cell that says that, or else in its line. Two of either leave open which is meant.
 func (p passage) meaningOfCode(q query) (from, to int, ok bool) {
 	wanted, defined := words.Content(q.text), asksMeaning.MatchString(q.text)
+	for _, code := range codeWithPoint.FindAllString(q.text, -1) {
+		wanted = append(wanted, strings.ToLower(code))
+	}
 	if !defined && !(asksRemedy.MatchString(q.text) && slices.ContainsFunc(wanted, isCodeLabel)) {
 		return 0, 0, false
 	}
@@ -195,6 +198,9 @@ func unnamed(wanted []string, number string, above []string) []string {
 
 // codeWords say that a number is a code, as "status" does, or ask for its meaning.
 var codeWords = words.Set("mean means meaning stand stands code error status number exit message signify display displays")
+
+// codeWithPoint matches a code with a mark in it, which words.Content divides: "F.28".
+var codeWithPoint = lazyregexp.New(`\b[A-Z]{1,3}[.-]\d{1,4}\b`)
 
 // isCodeLabel reports whether a label is a code: it has letters and digits and no space.
 func isCodeLabel(label string) bool {

@@ -74,8 +74,8 @@ var (
 	shortNumbered = lazyregexp.New(`\b(\pL)[. ]?(\d{1,4})\b`)
 )
 
-// aLetterCode matches capitals with a number after them: "E3", "P12".
-var aLetterCode = lazyregexp.New(`\b([A-Z]{1,3})-?0*(\d{1,4})\b`)
+// aLetterCode matches capitals with a number after them: "E3", "P12", "F.28".
+var aLetterCode = lazyregexp.New(`\b([A-Z]{1,3})[.-]?0*(\d{1,4})\b`)
 
 // severalLetterCodes matches several codes at once, some without capitals or between others: "E1–5", "E1/2".
 var severalLetterCodes = lazyregexp.New(`[A-Z]-?\d{1,4} ?(?:[–—/,&-]|to|through|until|and|or|bis|und|à|et) ?(?:[A-Z]{1,3}-?)?\d`)

@@ -205,6 +205,7 @@ type form uint8
 const (
 	formValue    form = iota // the span itself
 	formSentence             // the sentence around it
+	formRemedy               // that sentence, and what to do by those after it
 	formReason               // that sentence, but no heading
 	formSteps                // all steps of the numbered list around it, or that sentence
 	formList                 // the whole list around it
@@ -221,6 +222,8 @@ func formOf(question string) form {
 		return formValue
 	}
 	switch first, second := w[0], w[1]; {
+	case asksWhatToDoIf.MatchString(question):
+		return formRemedy
 	case first == "why", first == "explain", first == "describe":
 		return formReason
 	case first == "how" && !measures[second], first == "instructions":
@@ -238,6 +241,9 @@ func formOf(question string) form {
 	}
 	return formValue
 }
+
+// asksWhatToDoIf matches a question about what to do in some case: "what should I do if".
+var asksWhatToDoIf = lazyregexp.New(`(?i)` + questionStart + `what (?:(?:should|do|must|can|shall|does) (?:I|we|you|one) (?:have to )?|to )do (?:if|when|whenever|once|in case|as soon as)\b`)
 
 // plural reports whether a word looks like several things.
 func plural(word string) bool {

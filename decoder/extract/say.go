@@ -34,7 +34,7 @@ func (p passage) say(s span.Span, form form) (string, decoder.Quote) {
 	case form != formValue, sentences.BreaksOff(p.text, to), len(words.Content(p.text[from:to])) == 0: // not "they"
 		begin := from - quote.From
 		end := begin + len(quote.Text)
-		return p.saySentences(begin, end) + p.listOrCodeAfter(end, form) + p.exceptionAfter(end), quote
+		return p.saySentences(begin, end) + p.listOrCodeAfter(end, form) + cmp.Or(p.exceptionAfter(end), p.instructionsAfter(end, form)), quote
 	}
 	return p.withColumnNames(from, to), quote
 }
@@ -140,6 +140,32 @@ func (p passage) exceptionAfter(to int) string {
 
 // exception matches the beginning of an exception: "Except on Mondays".
 var exception = lazyregexp.New(`(?i)^(?:(?:the )?(?:only )?exceptions?|except|unless|ausnahmen?|ausgenommen|sauf|excepto|excepción)\b`)
+
+// instructionsAfter returns the sentences right after another, in its line, that say what to do, for a question about that.
+func (p passage) instructionsAfter(to int, form form) string {
+	if form != formRemedy {
+		return ""
+	}
+	end := to
+	for last := p.lineEnd(to); end < last; {
+		begin := end + len(p.text[end:last]) - len(strings.TrimLeft(p.text[end:last], " "))
+		if begin == end || !instruction.MatchString(p.text[begin:last]) {
+			break
+		}
+		_, next := p.sentence(begin, begin+1)
+		if next = min(next, last); next-to > longestLabelled {
+			break
+		}
+		end = next
+	}
+	return unmarked(p.text[to:end])
+}
+
+// instruction matches the beginning of a sentence that says what to do: "Press reset", "You should call".
+var instruction = lazyregexp.New(`(?i)^(?:(?:please|then|first|now|next|in (?:that|this) case|otherwise|bitte|dann),? )*(?:(?:you|we) (?:should|must|have to|need to|can|may)|do(?: not|n['’]t)?|never|always|make sure|be sure|` +
+	`adjust|add|apply|ask|avoid|bleed|bring|call|change|check|clean|clear|close|connect|contact|cool|cut|descale|disconnect|drain|drink|dry|empty|ensure|enter|fill|find|get|give|go|hold|inform|insert|keep|leave|let|lift|look|lower|move|open|phone|` +
+	`plug|pour|press|pull|push|put|raise|refill|remove|repeat|replace|report|reset|restart|ring|rinse|run|see|send|set|shake|shut|speak|stay|stop|switch|take|tell|tighten|top up|try|turn|unplug|use|wait|warm|wash|wipe|write|` +
+	`\pL+en Sie|\pL{3,}ez)(?:$|[^\pL])`)
 
 // listOrCodeAfter returns what a sentence with a colon at its end introduces: a few lines of code or, for a question for a
 // list, its items.

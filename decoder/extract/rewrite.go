@@ -211,7 +211,8 @@ func (p passage) withFormer(_ wants, t answerText) answerText {
 }
 
 // inSentence replaces a value that cannot be what the question asks for, though the reader points at it, by its
-// sentence: a time for a question about a place, the end of a range of times for one about its beginning, what is
+// sentence: a time for a question about a place, a thing for one about a
+// measure, the end of a range of times for one about its beginning, what is
 // struck out or held only until some time. If the question asks for somebody and speakers say that it is themselves, their name is put before what
 // they say.
 func (p passage) inSentence(w wants, t answerText) answerText {
@@ -221,7 +222,7 @@ func (p passage) inSentence(w wants, t answerText) answerText {
 	switch {
 	case m != nil && w.person && p.text[t.at:t.at+len(q.Text)] == q.Text && saysOfSelf.MatchString(q.Text) && !namesAnother(value):
 		t.text = p.text[p.lineStart(t.at)+m[2] : t.at+len(q.Text)]
-	case value != "" && (w.noPlace(value) || w.otherEnd(q.Text[:q.From], value) || !w.past && (p.isStruckOut(t.at+q.From, value) || heldOnce(q.Text, q.From))):
+	case value != "" && (w.noPlace(value) || w.measure && !aNumber.MatchString(value) && aNumber.MatchString(q.Text) || w.otherEnd(q.Text[:q.From], value) || !w.past && (p.isStruckOut(t.at+q.From, value) || heldOnce(q.Text, q.From))):
 		t.text = p.saySentences(t.at, t.at+len(q.Text))
 	}
 	return t

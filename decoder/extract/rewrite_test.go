@@ -29,6 +29,7 @@ func TestRewritten(t *testing.T) {
 		{"The class ended with a dance on 3 May.", "3 May", "When was the dance?", "3 May"},
 		{"The party is at 9:00.", "9:00", "When is the party?", "9:00"},
 		{"Bo's dose is high. It was 50 µg until May.", "50 µg", "What is Bo's dose?", "Bo's dose is high. It was 50 µg until May."},
+		{"Below 1 bar, refill it by the blue tap.", "the blue tap", "At which pressure do I refill it?", "Below 1 bar, refill it by the blue tap."},
 		{"It was 50 µg until May.", "50 µg", "What was Bo's dose?", "50 µg"},
 		{"The pump is oiled every month, last on 3 May.", "3 May", "When is the pump oiled next?", "The pump is oiled every month, last on 3 May."},
 		{"The next fire drill is on 3 May.", "3 May", "When is the next oil change?", "The next fire drill is on 3 May."},

@@ -219,7 +219,7 @@ var misfits = []misfit{
 	}},
 	// "When was the last oil change?": not "12 April" in "Next oil change: 12 April"
 	{name: "the next, not the last", valuesOnly: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
-		return w.turn == lastTurn && c.isAhead()
+		return w.turn == lastTurn && (c.isAhead() || c.tellsOnlyOfNext())
 	}},
 
 	// "What does a lesson cost?": not "28 €" in "A lesson was 28 €; since May it is 31 €."

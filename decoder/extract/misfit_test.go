@@ -48,6 +48,8 @@ func TestMisfit(t *testing.T) {
 		{"Dentist: next appointment 14 May.", "14 May", "When was the last dentist appointment?", "the next, not the last"},
 		{"Dentist: Dr Osei, next appointment 14 May.", "Dr Osei, next appointment 14 May", "When was the last dentist appointment?", "the next, not the last"},
 		{"Jab on 5 May 2019, to be renewed after ten years.", "5 May 2019", "When is the next jab?", "the last, not the next"},
+		{"It is oiled each autumn; the next time is 14 May.", "each autumn", "When was it last oiled?", "the next, not the last"},
+		{"It was oiled in autumn; the next time is 14 May.", "in autumn", "When was it last oiled?", ""},
 		{"Dentist: next appointment 14 May.", "14 May", "When is the next dentist appointment?", ""},
 		{"Bo takes 75 µg. It was 50 µg until February 2026.", "50 µg", "What is Bo's dose since March 2026?", "until some time"},
 		{"Bo takes 75 µg. It was 50 µg until February 2026.", "It was 50 µg", "What is Bo's dose?", "until some time"},

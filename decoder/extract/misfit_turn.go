@@ -47,6 +47,11 @@ func (c candidate) isOver() bool {
 	return !c.says(toCome) && (c.says(isDone) || c.matches(ofThePast, c.head) || c.matches(ofThePast, c.title()))
 }
 
+// tellsOnlyOfNext reports whether a sentence says when something comes next, and nothing of what was.
+func (c candidate) tellsOnlyOfNext() bool {
+	return c.says(nextThing) && !c.says(asksLast) && !c.says(happened) && !c.says(isDone)
+}
+
 // isAhead reports whether a value is the time of what comes next.
 func (c candidate) isAhead() bool {
 	return nextHere.MatchString(c.clauseBefore()) || nextThing.MatchString(c.value)

@@ -58,6 +58,7 @@ func TestMisfit(t *testing.T) {
 		{"The rent is 1,295 € from 1 August (until then 1,240 €).", "1,240 €", "What is the rent from September 2026?", "out of date"},
 		{"The rent is 1,295 € from 1 August (until then 1,240 €).", "1,295 €", "What is the rent from September 2026?", ""},
 		{"The rent is 1,295 € from 1 August (until then 1,240 €).", "1,240 €", "What was the rent?", ""},
+		{"The mill was full until May.", "May", "When is there room in the mill?", ""},
 		{"The mill was open until 5.", "5", "How long is the mill open?", ""},
 		{"Ada has left; Bo does the books.", "Ada", "Who does the books?", "out of date"},
 		{"Ada has left; Bo does the books.", "Ada", "Who left?", ""},

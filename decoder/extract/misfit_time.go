@@ -23,11 +23,11 @@ func (c candidate) isFormer() bool {
 
 // heldOnce reports whether a sentence says of the value at an offset that it held until some time: "was 50 µg until February".
 func heldOnce(said string, at int) bool {
-	return slices.ContainsFunc(wasUntil.FindAllStringIndex(said, -1), func(m []int) bool { return m[0] <= at && at < m[1] })
+	return slices.ContainsFunc(wasUntil.FindAllStringSubmatchIndex(said, -1), func(m []int) bool { return m[0] <= at && at < m[3] })
 }
 
-// wasUntil matches what was and until when, at the beginning of a sentence or a clause.
-var wasUntil = lazyregexp.New(`(?i)(?:^|[.;,(] ?)(?:[\pL'’-]+ ){0,4}(?:was|were|cost|war|waren|kostete|était|coûtait|era|costaba) (?:[^ ;,()]+ ){1,4}?(?:until|till|up to|bis|jusqu['’](?:à|en|au)|hasta)(?: (?:the|end|of|zum|ende|last)){0,3} (?:` + aDay + ` )?(?:` + aMonth + `|(?:19|20)\d\d|then|now|recently|spring|summer|autumn|winter)\b`)
+// wasUntil matches what was, as its group, and until when, at the beginning of a sentence or a clause.
+var wasUntil = lazyregexp.New(`(?i)(?:^|[.;,(] ?)((?:[\pL'’-]+ ){0,4}(?:was|were|cost|war|waren|kostete|était|coûtait|era|costaba) (?:[^ ;,()]+ ){1,4}?)(?:until|till|up to|bis|jusqu['’](?:à|en|au)|hasta)(?: (?:the|end|of|zum|ende|last)){0,3} (?:` + aDay + ` )?(?:` + aMonth + `|(?:19|20)\d\d|then|now|recently|spring|summer|autumn|winter)\b`)
 
 // nextSentence returns the sentence after the candidate's.
 func (c candidate) nextSentence() string {

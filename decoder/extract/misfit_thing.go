@@ -110,24 +110,41 @@ func (w wants) otherLetterCode(c candidate) bool {
 	return false
 }
 
-// sibling matches a name in two parts: "db-old", "node_2".
-var sibling = lazyregexp.New(`(?:^|[^\pL\pN_-])(\pL[\pL\pN]+)[-_]([\pL\pN]+)(?:$|[^\pL\pN_-])`)
+// sibling matches a name in several parts, "db-old", "db_eu-2", or one with a number at its end, "web02".
+var sibling = lazyregexp.New(`(?:^|[^\pL\pN_-])(?:(\pL[\pL\pN]+)[-_]([\pL\pN]+(?:[-_][\pL\pN]+)*)|(\pL{2,})(\d{1,4}))(?:$|[^\pL\pN_-])`)
 
-// siblings returns the second parts of the names in two parts in a text, by their first parts, in lower case.
+// siblings returns what follows the first parts of the names in several parts in a text, by those first parts, in lower case.
 func siblings(text string) map[string][]string {
 	all := map[string][]string{}
+	text = strings.ToLower(text)
 	for at := 0; at < len(text); {
 		m := sibling.FindStringSubmatchIndex(text[at:])
 		if m == nil {
 			break
 		}
-		first, second := strings.ToLower(text[at+m[2]:at+m[3]]), strings.ToLower(text[at+m[4]:at+m[5]])
-		if !prefixes[first] {
-			all[first] = append(all[first], second)
+		part := func(n int) string {
+			if m[2*n] < 0 {
+				return ""
+			}
+			return text[at+m[2*n] : at+m[2*n+1]]
 		}
-		at += m[5]
+		first, rest := part(1)+part(3), part(2)+strings.TrimLeft(part(4), "0")
+		version := part(4) != "" && strings.HasSuffix(first, "v")                                                       // "IPv4 only" says something of IPv6
+		if !version && !prefixes[first] && !slices.ContainsFunc(strings.FieldsFunc(rest, joinsParts), words.Function) { // "mother-in-law" is a word
+			all[first] = append(all[first], rest)
+		}
+		at += max(m[5], m[9])
 	}
 	return all
+}
+
+// joinsParts reports whether a rune stands between the parts of a name.
+func joinsParts(r rune) bool { return r == '-' || r == '_' }
+
+// beginsName reports whether a name may be a shorter form of another: "db" of "database". A number has no shorter form.
+func beginsName(short, long string) bool {
+	rest, ok := strings.CutPrefix(long, short)
+	return ok && (rest == "" || !hasDigit(rest[:1]) || !hasDigit(short[len(short)-1:]))
 }
 
 // prefixes make one word with what stands after them, as in "co-op", and no name in two parts.
@@ -136,7 +153,7 @@ var prefixes = words.Set("co re pre non self well half semi anti post mid ex all
 // particles are second parts of nouns made of verbs: "sign-up", "kick-off". Only "check-in" has a counterpart.
 var particles = words.Set("up off on away by through over down back around about along")
 
-// otherIdentifier reports whether a sentence has the first part of a name of the question only with other second parts,
+// otherIdentifier reports whether a sentence has the first part of a name of the question only with other parts after it,
 // "db-old" for "db-new", and the heading above it does not have the name.
 func (w wants) otherIdentifier(head, said string) bool {
 	if len(w.siblings) == 0 {
@@ -147,7 +164,7 @@ func (w wants) otherIdentifier(head, said string) bool {
 		said := slices.Concat(here[first], above[first])
 		has := func(second string) bool {
 			return particles[second] || slices.ContainsFunc(said, func(s string) bool {
-				return particles[s] || strings.HasPrefix(s, second) || strings.HasPrefix(second, s)
+				return particles[s] || beginsName(second, s) || beginsName(s, second)
 			})
 		}
 		if len(here[first]) > 0 && !slices.ContainsFunc(asked, has) {

@@ -82,7 +82,7 @@ type namedThings struct {
 	role        []string            // what somebody is: "who is the second treasurer"
 	numbered    map[string][]string // the numbers of things: "year 3"
 	letterCodes map[string][]string // the numbers after capitals: "E3"
-	siblings    map[string][]string // the second parts of names in two parts: "db-new"
+	siblings    map[string][]string // what follows the first parts of names: "db-new", "web02"
 	ordinals    map[string][]string // the places of things in their order: "the first mill"
 	counted     []string            // what is counted or measured: "eggs" in "how many eggs"
 	brought     []string            // what one may bring or use: "can I bring tyres"

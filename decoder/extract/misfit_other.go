@@ -32,6 +32,26 @@ func journey(sentence, before, after string) bool {
 	})
 }
 
+// inOtherItem reports whether a candidate for an amount of money stands in an item of a list whose label has no word of the
+// question, though the label of another item has some that are nowhere else, and that item may name an amount.
+func (w wants) inOtherItem(c candidate) bool {
+	own := labelOf(c.text[c.lineStart(c.begin):c.lineEnd(c.begin)])
+	if !w.money || own == "" || !c.isItem(c.begin) || words.Shared(w.words, words.Content(own)) > 0 {
+		return false
+	}
+	left := words.Without(w.words, words.Content(c.title()+"\n"+c.head+"\n"+c.text[c.lineStart(c.begin):c.lineEnd(c.begin)]))
+	for begin, end := range c.lines() {
+		line := c.text[begin:end]
+		if c.isItem(begin) && words.Shared(left, words.Content(labelOf(line))) >= fewestLabelled && w.mayNameAmount(line) {
+			return true
+		}
+	}
+	return false
+}
+
+// fewestLabelled is how many words of a question the label of an item has that it surely asks about.
+const fewestLabelled = 2
+
 // besideOther looks at a sentence that names two things, one rather than the other. It returns how many words of the
 // question stand beside the candidate, and how many only beside the other.
 func (c candidate) besideOther(w wants) (here, there int) {

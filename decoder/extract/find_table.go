@@ -26,6 +26,11 @@ func (p passage) tableCell(q query) (from, to int, ok bool) {
 	if row < 0 || missing > 0 && p.asksAboutOther(q.text) || otherDates(q.text, p.cell(row, 0)) {
 		return 0, 0, false
 	}
+	if forRow && len(q.called) > 0 {
+		if column = p.whoColumn(row, q.called); column < 0 {
+			return 0, 0, false
+		}
+	}
 	label := words.Content(p.cell(row, 0))
 	if missing > 1 || missing == 1 && (column == 0 || len(label) == 0 || !words.HasAll(wanted, label)) {
 		return 0, 0, false

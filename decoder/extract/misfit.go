@@ -157,6 +157,8 @@ var misfits = []misfit{
 	{name: "another's line", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool { return w.inAnothersLine(c) }},
 	// "What does the lamp fair cost?": not "9 €" in "- Lamp fair: free / - Open mill: 9 €"
 	{name: "another item's", perSentence: true, cost: otherEntry, sentenceFails: true, applies: func(w wants, c candidate) bool { return w.inOtherItem(c) }},
+	// "Who is Ada Lund?": not "mill-2" in "Host | Owner / mill-2 | Ada Lund"
+	{name: "what somebody has", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool { return w.isOfTheirThing(c) }},
 	// "What is the bus of the old mill?": not "22" in "Old mill / Bus: 33 / Red barn / Bus: 22"
 	{name: "another's section", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool { return w.inOtherSection(c) }},
 	// "Who has the keys?": not "Ada Lund" in "Ada Lund did not want the keys again, so Per Holm has them."

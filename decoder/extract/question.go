@@ -77,6 +77,7 @@ type wantedTime struct {
 type namedThings struct {
 	identifiers []string            // names in a program, as the question was typed: "--all"
 	about       []string            // the words of the name after the verb: "when did Emil"
+	called      []string            // the words of the name of whom it asks who that is: "who is Ada Lund"
 	people      map[string]bool     // names in the passages; nil if the question asks about nobody
 	sections    []string            // the headings in the passages of which the question has all words: "Old mill"
 	role        []string            // what somebody is: "who is the second treasurer"
@@ -146,6 +147,7 @@ func namedThingsIn(question string) namedThings {
 	n := namedThings{
 		identifiers: identifiers(question),
 		about:       askedAbout(question),
+		called:      calledIn(question),
 		numbered:    numberedThings(question),
 		letterCodes: letterCodesIn(question),
 		siblings:    siblings(question),

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 
 	"tandem/internal/lazyregexp"
@@ -64,6 +65,11 @@ func (p passage) tableRows() (out []tableRow) {
 		}
 	}
 	return out
+}
+
+// rowAt returns the row of a table that begins within a range; -1 if there is none.
+func (p passage) rowAt(from, to int) int {
+	return slices.IndexFunc(p.rows, func(r tableRow) bool { return from <= r.cells[0].from && r.cells[0].from < to })
 }
 
 // columnAt returns the name of the column with a range, which is in one cell of a table; else "".

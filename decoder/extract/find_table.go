@@ -13,17 +13,34 @@ import (
 // tableCell returns the cell of the passage's table in the row and the column that a question names. The reader takes a
 // row for a sentence and is seldom sure of a cell by itself. The range is empty if the cell is.
 func (p passage) tableCell(q query) (from, to int, ok bool) {
+	for _, t := range p.tables() {
+		a, b, found := t.cellOf(q)
+		if found && ok {
+			return 0, 0, false
+		}
+		if found {
+			from, to, ok = a, b, true
+		}
+	}
+	return from, to, ok
+}
+
+// cellOf returns that cell where the passage has one table.
+func (p passage) cellOf(q query) (from, to int, ok bool) {
 	if len(p.rows) == 0 || q.form != formValue {
 		return 0, 0, false
 	}
 	wanted := words.Content(q.text)
 	column, asked, forRow := p.columnAsked(q, wanted)
-	if column < 0 {
+	if column < 0 || forRow && asksRest.MatchString(q.text) {
 		return 0, 0, false
 	}
 	rest := p.rowWords(wanted, asked)
-	row, missing := p.rowWith(rest, p.originColumn(q.text))
-	if row < 0 || missing > 0 && p.asksAboutOther(q.text) || otherDates(q.text, p.cell(row, 0)) {
+	if forRow || words.Shared(thingAsked(q.text), words.Content(p.rows[0].names[column])) > 0 {
+		rest = excluding(rest, ofHaving)
+	}
+	row, missing := p.rowWith(q, rest, p.originColumn(q.text))
+	if row < 0 || missing > 0 && p.asksAboutOther(q.text) || otherDates(q.text, p.cell(row, 0)) || p.goesBack(q.wants, row) {
 		return 0, 0, false
 	}
 	if forRow && len(q.called) > 0 {
@@ -46,7 +63,7 @@ func (p passage) tableCell(q query) (from, to int, ok bool) {
 	if len(said) == 0 { // the table leaves it open
 		return at.from, at.from, missing == 0
 	}
-	return at.from, at.to, words.Shared(said, rest) == 0
+	return at.from, at.to, words.Shared(said, rest) == 0 || forRow && words.HasAll(p.wordsBeside(row, column), rest)
 }
 
 // otherDates reports whether a question names dates and a row's name is another one: the 13 in "13:55" is no 13 June.
@@ -59,24 +76,73 @@ func otherDates(question, name string) bool {
 // the thing that has a row, that is the first column, and forRow is true. The column is -1 if it asks for neither.
 func (p passage) columnAsked(q query, wanted []string) (column int, asked []string, forRow bool) {
 	names := p.rows[0].names
+	if q.price || q.money {
+		names = p.namesOf(p.hasPrices) // "how much is the train?" asks for no name of a train
+	}
 	column, asked = columnOf(names, q.text, inOtherForms(wanted, q))
+	if q.time && column < 0 { // "when does the train arrive?" of the columns "Train" and "Arrives"
+		names = p.namesOf(p.hasTimes)
+		column, asked = columnOf(names, q.text, inOtherForms(wanted, q))
+	}
 	if q.time && column > 0 && len(asked) > 0 && words.Shared(asked, wanted) == 0 && !p.hasTimes(column) {
 		column, asked = columnOf(names, q.text, wanted) // the column "Paid" says how much
 	}
-	if other := columnOfKind(names, q.text); column > 0 && other > 0 && asksPriceOf.MatchString(q.text) && !aPrice.MatchString(p.cell(0, column)) && aPrice.MatchString(p.cell(0, other)) {
-		column = other // "how much does the train cost?" of a column of trains
-	}
-	if column < 0 && asksWhich.MatchString(q.text) { // "which has a red lid?": the row's name
+	thing := thingAsked(q.text)
+	own := p.columnNamedBy(thing)
+	switch {
+	case column < 0 && own >= 0: // "which train arrives at 9:40?" of the columns "Train" and "Arrives"
+		return own, slices.Concat(words.Content(p.rows[0].names[own]), thing), own == 0
+	case column < 0 && asksWhich.MatchString(q.text): // "which has a red lid?": the row's name
 		return 0, words.Content(names[0]), true
+	case column > 0 && !q.time && !q.money && words.Shared(thing, words.Content(names[column])) == 0 && p.isThingOfRows(thing) && !p.namesRow(wanted):
+		return 0, slices.Concat(asked, words.Content(names[0]), thing), true // "which boat does Ada own?" of the column "Owner"
 	}
-	return column, asked, false
+	return column, slices.Concat(asked, verbsFor(asked, wanted)), false
+}
+
+// thingAsked returns the first words of what a question asks for by name: "red", "boats" of "which red boats".
+func thingAsked(question string) []string {
+	if m := asksThing.FindStringSubmatch(question); m != nil {
+		return words.Content(m[1])
+	}
+	return nil
+}
+
+// isThingOfRows reports whether each row of the passage's table is about one of the things: the first column or the
+// document is called so.
+func (p passage) isThingOfRows(thing []string) bool {
+	return words.Shared(thing, slices.Concat(words.Content(p.rows[0].names[0]), p.names)) > 0
+}
+
+// isOtherRow reports whether a row is about another thing than a question names: the journey back, "web-2" for "web-3",
+// or "year 5" for "year 3".
+func (p passage) isOtherRow(w wants, row int) bool {
+	r := p.rows[row]
+	line := p.text[r.cells[0].from:r.cells[len(r.cells)-1].to]
+	return w.otherWay(line) || w.otherIdentifier("", line) || w.otherNumber("", line)
+}
+
+// goesBack reports whether a row has the places of a question's journey in the columns for the way back.
+func (p passage) goesBack(w wants, row int) bool {
+	names := p.rows[row].names
+	from, to := columnNamedOneOf(names, fromWords), columnNamedOneOf(names, toWords)
+	if from < 0 || to < 0 {
+		return false
+	}
+	has := func(place string, column int) bool {
+		return place != "" && strings.Contains(p.cell(row, column), place)
+	}
+	return has(w.to, from) && !has(w.to, to) || has(w.from, to) && !has(w.from, from)
 }
 
 // mayBeCell reports whether the text of a cell may answer: no number says who or where something is, no date how many,
-// and only a column that says so what was before.
+// nothing without an amount what something costs, and only a column that says
+// so what was before.
 func (q query) mayBeCell(text, column string, forRow bool) bool {
 	switch {
 	case (asksPerson.MatchString(q.text) || q.place && !ofPlaces.MatchString(column)) && text != "" && !strings.ContainsFunc(text, unicode.IsLetter):
+		return false
+	case q.price && text != "" && !aPrice.MatchString(text) && words.Shared(words.Content(column), ofPrices) == 0:
 		return false
 	case (forRow || asksHowMany.MatchString(q.text)) && wantsNoDate(q.text) && onlyDate.MatchString(text):
 		return false
@@ -124,10 +190,50 @@ func inOtherForms(asked []string, q query) []string {
 	return all
 }
 
-// hasTimes reports whether a column has dates or times of day.
-func (p passage) hasTimes(column int) bool {
+// namesOf returns the names of the columns other than the first that may have what a question asks for; those of the
+// others are empty.
+func (p passage) namesOf(fits func(column int) bool) []string {
+	names := slices.Clone(p.rows[0].names)
+	for i := 1; i < len(names); i++ {
+		if !fits(i) {
+			names[i] = ""
+		}
+	}
+	return names
+}
+
+// verbsFor returns the words of a question whose other forms name a column: "leave" for "Departure".
+func verbsFor(named, wanted []string) (out []string) {
+	for _, w := range wanted {
+		if words.Shared(otherForms[w], named) > 0 {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// namesRow reports whether a question has all words of a row's name.
+func (p passage) namesRow(wanted []string) bool {
 	for i := range p.rows {
-		if text := p.cell(i, column); dateOrTime.MatchString(text) {
+		if label := words.Content(p.cell(i, 0)); len(label) > 0 && words.HasAll(wanted, label) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasTimes reports whether a column has dates or times of day.
+func (p passage) hasTimes(column int) bool { return p.anyCell(column, dateOrTime) }
+
+// hasPrices reports whether a column has, by its name or its cells, what something costs.
+func (p passage) hasPrices(column int) bool {
+	return words.Shared(words.Content(p.rows[0].names[column]), ofPrices) > 0 || p.anyCell(column, aPrice)
+}
+
+// anyCell reports whether a cell of a column matches a pattern.
+func (p passage) anyCell(column int, pattern *lazyregexp.Regexp) bool {
+	for i, r := range p.rows {
+		if column < len(r.cells) && pattern.MatchString(p.cell(i, column)) {
 			return true
 		}
 	}
@@ -165,19 +271,16 @@ func (p passage) rowWords(wanted, asked []string) []string {
 }
 
 // rowWith returns the row with the most of the wanted words, and how many of them it lacks. Of two such rows it is the
-// one whose name has some of them. It is -1 if there is no such row or a second one, or if the passage has two tables.
-// The words of the column without do not count.
-func (p passage) rowWith(wanted []string, without int) (row, missing int) {
+// one whose name has some of them. It is -1 if there is no such row or a second one. Rows about another thing than the
+// question names do not count, nor do the words of the column without.
+func (p passage) rowWith(q query, wanted []string, without int) (row, missing int) {
 	best, most, shared, tie := -1, 0, 0, false
 	named := -1
 	if without != 0 {
 		named = p.rowNamed(wanted)
 	}
 	for i, r := range p.rows {
-		if !slices.Equal(r.names, p.rows[0].names) {
-			return -1, 0
-		}
-		if named >= 0 && i != named {
+		if named >= 0 && i != named || p.isOtherRow(q.wants, i) {
 			continue
 		}
 		said := r.words
@@ -204,14 +307,16 @@ func (p passage) rowWith(wanted []string, without int) (row, missing int) {
 // originColumn returns the column of the places where journeys begin, if another has those where they end and the question
 // is not about leaving: who asks for the hotel in Lund means the journey to Lund. It is -1 if there is no such column.
 func (p passage) originColumn(question string) int {
-	named := func(names map[string]bool) int {
-		return slices.IndexFunc(p.rows[0].names, func(n string) bool { return names[strings.ToLower(n)] })
-	}
-	from, to := named(fromWords), named(toWords)
+	from, to := columnNamedOneOf(p.rows[0].names, fromWords), columnNamedOneOf(p.rows[0].names, toWords)
 	if to < 0 || leaving.MatchString(question) {
 		return -1
 	}
 	return from
+}
+
+// columnNamedOneOf returns the first column that has one of some names; -1 if there is none.
+func columnNamedOneOf(columns []string, names map[string]bool) int {
+	return slices.IndexFunc(columns, func(n string) bool { return names[strings.ToLower(n)] })
 }
 
 var (
@@ -256,8 +361,14 @@ var endsWith = lazyregexp.New(`(?i)^.* (?:of|in|for|by|with) ((?:the |a |an |my 
 // asksWhich matches a question for one of the things that have a row: "which has a red lid?".
 var asksWhich = lazyregexp.New(`(?i)^\W*(?:and )?(?:which|who|whose)\b`)
 
-// asksPriceOf matches a question for what something costs that names only what: "how much is the train".
-var asksPriceOf = lazyregexp.New(`(?i)^\W*(?:and )?(?:how much (?:is|are|does|do|did|will)\b|what (?:does|do|did|will)\b.*\bcosts?\b)`)
+var (
+	// asksThing matches what a question asks for by name, with a word or two: "which red boats".
+	asksThing = lazyregexp.New(`(?i)` + questionStart + `(?:(?:in|at|on|to|from|with|by|for) )?(?:which|what) (\pL+(?: \pL+)?)`)
+	// asksRest matches a question for all but some rows, or for those with more or less than it names.
+	asksRest = lazyregexp.New(`(?i)\b(?:not|no|never|without|except|excluding|other than|neither|nor|more|less|fewer|over|under|above|below|at least|at most|between|than)\b|n['’]t\b`)
+	// ofHaving are verbs that only say that a row has something.
+	ofHaving = words.Set("run runs running use uses using own owns owned belong belongs having carry carries contain contains include includes offer offers hold holds provide provides stand stands lie lies work works go goes sail sails fly flies")
+)
 
 // sumOnReceipt returns the sum at the end of a row whose columns have no names, as on a receipt, if a question asks what
 // the thing in just that row costs.

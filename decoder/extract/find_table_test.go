@@ -18,6 +18,9 @@ const (
 	passes  = "Pass | Bottles a day | Price per month | Price per year\nSilver | 2 | 20 | 200\nGold | 5 | 30 | 300"
 	legs    = "Day | From | To | Stay\n2 May | Kiel | Lund | Inn\n4 May | Lund | Oslo | Mill"
 	tides   = "date | low water | leave slip | crew\nThu 26 June | 14:55 | 13:10 | all\nFri 27 June | 15:41 | 13:55 | Ada"
+	trains  = "Leg | Train | Departs | Arrives | Price\nKiel – Lund | ICE 9554 | 6:51 | 15:05 | 31 €\nLund – Oslo | TGV 8716 | 9:33 | 13:14 | 40 €"
+	hosts   = "host | role | ip | os | owner\nweb-eu-1 | web | 10.20.0.11 | Debian 12 | Lars\nweb-eu-2 | web | 10.20.0.12 | Debian 12 | Lars\nbuild-1 | build | 10.20.0.31 | Ubuntu 24.04 | Ines\nmon-1 | watch | 10.20.0.41 | Debian 11 | Bo"
+	rooms   = "Route | Fare\nLund | 31\nOslo | 40\nRooms\nRoom | Beds\nElm | 12\nAlder | 30"
 	ids     = "ID | Purpose\n1…999 | services\n65534 | nobody"
 )
 
@@ -47,6 +50,25 @@ func TestTableCell(t *testing.T) {
 		{"Gym", "Membership | Monthly | Joining fee\nFamily | £79 | £25", "How much is the family membership a month?", "£79"},
 		{"Trip", "From | To | Train | Price\nKiel | Lund | IC 5 | 31\nLund | Oslo | IC 7 | 40", "How much does the train to Lund cost?", "31"},
 		{"Trip", "From | To | Train | Price\nKiel | Lund | IC 5 | 31\nLund | Oslo | IC 7 | 40", "Which train is to Lund?", "IC 5"},
+		{"Trip", trains, "How much is the train from Lund to Oslo?", "40 €"},
+		{"Trip", trains, "What does the train to Lund cost?", "31 €"},
+		{"Trip", trains, "How much is the train from Oslo to Lund?", ""}, // the way back
+		{"Trip", trains, "When does the train arrive in Oslo?", "13:14"},
+		{"Trip", trains, "When does the train leave Kiel?", "6:51"},
+		{"Trip", trains, "Which train arrives at 15:05?", "ICE 9554"},
+		{"Trip", "From | To | Price\nKiel | Lund | 31", "How much is it from Lund to Kiel?", ""},
+		{"Shop", "Pump | Kind | Note\nA1 | small | blue", "How much is the small kind?", ""}, // no amount
+		{"Servers", hosts, "Which server runs Ubuntu?", "build-1"},
+		{"Servers", hosts, "Which server does Ines own?", "build-1"},
+		{"Servers", hosts, "What is the IP of web-eu-3?", ""},
+		{"Servers", hosts, "Who is Ines?", ""}, // not her server
+		{"Inn", rooms, "Which room has 30 beds?", "Alder"},
+		{"Inn", rooms, "What is the fare to Oslo?", "40"},
+		{"Inn", rooms, "Which printer is in the lab?", ""},
+		{"Printers", "name | place\nprn-lab | lab\nprn-hall | hall", "Which printer is in the lab?", "prn-lab"},
+		{"Club", "Role | Holder\nTreasurer | Ada Lund\nKeeper | Bo Holm", "Who is Ada Lund?", "Treasurer"},
+		{"Club", "Name | Role\nAda Lund | treasurer\nBo Holm | keeper", "Who is Ada Lund?", "treasurer"},
+		{"Club", "Name | Role\nAda Lund | Treasurer\nBo Holm | Keeper", "Who is Treasurer?", "Ada Lund"},
 		{"Bus", stops, "When does run 2 start?", "7:25"},
 		{"Tides", tides, "low water friday 27 june what time", "15:41"},
 		{"Tides", tides, "low water friday 13 june what time", ""}, // the 13 of 13:55 is no day

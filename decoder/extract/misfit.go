@@ -183,7 +183,8 @@ var misfits = []misfit{
 	}},
 	// "When does the boat to Vaasa sail?": not "9:00" in "Boat 7: Vaasa – Umeå, 9:00"
 	{name: "the way back", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
-		return w.otherWay(c.said) || w.toElsewhere(c.head, c.said)
+		row := c.rowAt(c.begin, c.end)
+		return w.otherWay(c.said) || w.toElsewhere(c.head, c.said) || row >= 0 && c.goesBack(w, row)
 	}},
 	// "When is the weir turned off?": not "April" in "The weir is turned on in April."
 	{name: "the opposite", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {

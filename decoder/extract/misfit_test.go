@@ -197,6 +197,8 @@ func TestMisfit(t *testing.T) {
 		{"Boat 7: Vaasa – Umeå, 9:00", "9:00", "When does the boat to Vaasa sail?", "the way back"},
 		{"Boat 7: Vaasa – Umeå, 9:00", "9:00", "When does the boat to Umeå sail?", ""},
 		{"Boat 7: Vaasa – Umeå, 9:00", "9:00", "When does the boat from Umeå sail?", "the way back"},
+		{"From | To | Fare\nVaasa | Umeå | 9 €", "9 €", "What is the fare from Umeå to Vaasa?", "the way back"},
+		{"From | To | Fare\nVaasa | Umeå | 9 €", "9 €", "What is the fare from Vaasa to Umeå?", ""},
 		{"Boat 7: Vaasa – Umeå – Vaasa, 9:00", "9:00", "When does the boat to Vaasa sail?", ""},
 		{"Tuesday to Sunday 10:00–14:00", "10:00", "When does it open on Saturdays?", ""},
 		{"Daily 10:00–14:00, Fri from 8:00", "10:00", "When does it open on Saturday?", ""},

@@ -67,6 +67,21 @@ func (p passage) tableRows() (out []tableRow) {
 	return out
 }
 
+// tables returns the passage with the rows of one of its tables, for each of them. Rows with the same names of columns
+// belong to one.
+func (p passage) tables() (out []passage) {
+	for _, r := range p.rows {
+		i := slices.IndexFunc(out, func(t passage) bool { return slices.Equal(t.rows[0].names, r.names) })
+		if i < 0 {
+			i = len(out)
+			out = append(out, p)
+			out[i].rows = nil
+		}
+		out[i].rows = append(out[i].rows, r)
+	}
+	return out
+}
+
 // rowAt returns the row of a table that begins within a range; -1 if there is none.
 func (p passage) rowAt(from, to int) int {
 	return slices.IndexFunc(p.rows, func(r tableRow) bool { return from <= r.cells[0].from && r.cells[0].from < to })
@@ -163,7 +178,8 @@ type columnKind struct {
 }
 
 var columnKinds = []columnKind{
-	{lazyregexp.New(`(?i)\b(?:how expensive|how much (?:is|are)|costs?|price|cheaper|more expensive|dearer)\b`), []string{"price", "cost", "fee", "fare", "charge", "rate", "amount"}},
+	{asksPriceOf, ofPrices},
+	{asksPriceOf, []string{"total", "sum"}},
 	{lazyregexp.New(`(?i)\b(?:what time|when)\b`), []string{"time", "date", "when", "starts", "begins"}},
 	{lazyregexp.New(`(?i)\bhow (?:heavy|much\b.*\bweighs?)\b`), []string{"weight"}},
 	{lazyregexp.New(`(?i)\bhow (?:loud|noisy)\b`), []string{"noise", "loudness", "sound", "volume"}},
@@ -174,3 +190,10 @@ var columnKinds = []columnKind{
 	{lazyregexp.New(`(?i)\bhow many\b`), []string{"number", "quantity", "qty", "count"}},
 	{lazyregexp.New(`(?i)\bwhere\b`), []string{"place", "location", "room", "where", "venue"}},
 }
+
+var (
+	// asksPriceOf matches a question for what something costs.
+	asksPriceOf = lazyregexp.New(`(?i)\b(?:how expensive|how much (?:is|are)|costs?|price|cheaper|more expensive|dearer)\b`)
+	// ofPrices are names of columns of prices, in four languages.
+	ofPrices = strings.Fields("price cost fee fare charge rate amount preis betrag gebühr prix tarif coût precio importe")
+)

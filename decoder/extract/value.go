@@ -138,6 +138,8 @@ const (
 	currencySign = `[€£$¥₹₽₩₺₦₴₱₫]`
 	currency     = `eur|euros?|usd|aud|cad|nzd|dollars?|gbp|chf|francs?|sek|nok|dkk|isk|kr|kroner|kronor|krónur|jpy|yen|cny|yuan|rs|rupees?|rupiah|` +
 		`ringgit|baht|pln|czk|huf|rubles?|roubles?|zar|rand|kes|ksh|shillings?|naira|cedis?|pesos?|reais|cents?|pence`
+	// otherCurrencies are further codes, some of which are words in small letters. Other capitals, as in "TGV 8716", mark no money.
+	otherCurrencies = `AED|ARS|BGN|BRL|CLP|COP|EGP|GHS|HKD|IDR|ILS|INR|KRW|KWD|LKR|MAD|MXN|MYR|NGN|NPR|PEN|PHP|PKR|QAR|RON|RSD|RUB|SAR|SGD|THB|TND|TRY|TWD|TZS|UAH|UGX|UYU|VND`
 	// amount is a number with what marks it as money, "£31" or "31 pounds". Pounds alone may be a weight.
 	amount   = currencySign + ` ?\d[\d.,]*\d|` + currencySign + ` ?\d|\d[\d.,]* ?(?:` + currencySign + `|(?:pounds?|` + currency + `)\b)`
 	money    = currencySign + `|\b(?:` + currency + `)\b`
@@ -164,7 +166,7 @@ var (
 	onlyMoney = lazyregexp.New(`(?i)^\W*[\d.,–-]* ?(?:` + money + `)[\d., –-]*$`)
 	// aPrice matches what may be a price: an amount of money, a number at the beginning, or what says that it costs
 	// nothing or something: "12 a day", "free".
-	aPrice = lazyregexp.New(`(?i)` + money + `|^[^\pL\d]*(?:(?:from|about|around|ca\.|approx\.|up to|at least|at most|under|over|only|just|between|an? (?:extra|additional)|[A-Z]{3}) )*\d|\b(?:free|nothing|no charge|no extra|included|inclusive|gratis|kostenlos|umsonst|gratuite?|offert|cost|price|hundred|thousand|million|billion)|: ?\d[\d.,]*$`)
+	aPrice = lazyregexp.New(`(?i)` + money + `|^[^\pL\d]*(?:(?:from|about|around|ca\.|approx\.|up to|at least|at most|under|over|only|just|between|an? (?:extra|additional)|for|now|the|all|(?-i:` + otherCurrencies + `)) )*\d|\b(?:free|nothing|no charge|no extra|included|inclusive|gratis|kostenlos|umsonst|gratuite?|offert|cost|price|hundred|thousand|million|billion)|: ?\d[\d.,]*$`)
 	// aMeasure matches an amount of money or of something else: "9 kg", "20 minutes".
 	aMeasure = lazyregexp.New(`(?i)` + money + `|` + duration + `|` + length + `|` + mass)
 )

@@ -51,6 +51,9 @@ func (c Config) evidence(ctx context.Context, q query, ps []passages.Passage, kn
 		}
 		out[i], spans[i] = known[i].evidence(q, f, seen)
 		out[i].Lexical, out[i].Echo, out[i].Rank = lexical[i], echo[i], i
+		if out[i].Named && known[i].isPartialList(q, known) {
+			out[i].Named, out[i].None = false, leftOpen
+		}
 	}
 	for i, other := range elsewhere(q.question, known) {
 		out[i].Elsewhere = other

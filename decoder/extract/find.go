@@ -37,6 +37,8 @@ var finders = []finder{
 	found(passage.listBelowHeading),
 	// "What does E11 mean?": "the filter is full" in "E11: the filter is full"
 	found(passage.meaningOfCode),
+	// "Which boats have two berths?": the names in the rows that say so
+	found(passage.allCells),
 	// "How much is the ferry on Sunday?": the cell in the row of Sunday and the column of prices
 	foundOrOpen(passage.tableCell),
 	// "When was Ada Lovelace born?": "1815" in "Ada Lovelace (1815–1852)"

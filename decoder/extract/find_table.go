@@ -91,11 +91,11 @@ func (p passage) columnAsked(q query, wanted []string) (column int, asked []stri
 	own := p.columnNamedBy(thing)
 	switch {
 	case column < 0 && own >= 0: // "which train arrives at 9:40?" of the columns "Train" and "Arrives"
-		return own, slices.Concat(words.Content(p.rows[0].names[own]), thing), own == 0
+		return own, slices.Concat(words.Content(p.rows[0].names[own]), p.naming(thing, own)), own == 0
 	case column < 0 && asksWhich.MatchString(q.text): // "which has a red lid?": the row's name
 		return 0, words.Content(names[0]), true
 	case column > 0 && !q.time && !q.money && words.Shared(thing, words.Content(names[column])) == 0 && p.isThingOfRows(thing) && !p.namesRow(wanted):
-		return 0, slices.Concat(asked, words.Content(names[0]), thing), true // "which boat does Ada own?" of the column "Owner"
+		return 0, slices.Concat(asked, words.Content(names[0]), p.naming(thing, 0)), true // "which boat does Ada own?" of the column "Owner"
 	}
 	return column, slices.Concat(asked, verbsFor(asked, wanted)), false
 }
@@ -106,6 +106,13 @@ func thingAsked(question string) []string {
 		return words.Content(m[1])
 	}
 	return nil
+}
+
+// naming returns the words of the thing that a question asks for by which a column or the document is called: of "red boats"
+// only the second says what the rows are about.
+func (p passage) naming(thing []string, column int) []string {
+	called := slices.Concat(words.Content(p.rows[0].names[column]), p.names)
+	return slices.DeleteFunc(slices.Clone(thing), func(w string) bool { return !words.Has(called, w) })
 }
 
 // isThingOfRows reports whether each row of the passage's table is about one of the things: the first column or the

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"strings"
 	"testing"
 
 	"tandem/aggregator"
@@ -117,6 +118,50 @@ func TestTableCell(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", c.question, got, c.want)
+		}
+	}
+}
+
+// A question for several things, or for one that several rows have, is answered by the cells of all those rows.
+func TestCellsOfRows(t *testing.T) {
+	for _, c := range []struct{ title, text, question, want string }{
+		{"Servers", hosts, "Which servers does Lars own?", "web-eu-1, web-eu-2"},
+		{"Servers", hosts, "Which servers run Debian 12?", "web-eu-1, web-eu-2"},
+		{"Servers", hosts, "Which servers run Debian 11?", "mon-1"}, // not that of 10.20.0.11
+		{"Servers", hosts, "Which servers does Lars not own?", ""},
+		{"Servers", hosts, "Which pumps does Lars own?", ""},
+		{"Servers", hosts, "Which server does Lars own?", "web-eu-1, web-eu-2"},
+		{"Servers", hosts, "Which server does Ines own?", ""}, // tableCell finds one
+		{"Boats", hulls, "Which boats have 2 berths?", "Heron 20, Plover"},
+		{"Boats", hulls + "\nGull | 6 | 90 | 2 | red hull", "Which red boats have 2 berths?", "Plover, Gull"},
+		{"Sales", "date | lot\n3 May | red hat\n5 May | blue hat", "On what date was the hat sold?", ""},
+		{"Calls", "Method | Does\nGET | returns a lamp\nPUT | sets a lamp", "Which call drops a lamp?", ""},
+		{"Trip", legs, "Which stay is from Lund?", ""},
+		{"Inn", rooms + "\nAsh | 30", "Which rooms have 30 beds?", "Alder, Ash"},
+		{"Staff", "Name | Office\nAda Lund | mill\nBo Holm | mill", "Who works in the mill?", "Ada Lund, Bo Holm"},
+		{"Mills", "Mill | Owner\nWest mill | Ada Lund\nEast mill | Ada Lund", "Who is Ada Lund?", ""},
+	} {
+		p := config(0).passage(passages.Passage{Title: c.title, Text: c.text})
+		var got []string
+		for _, cell := range p.cellsOfRows(queryOf(c.question)) {
+			got = append(got, p.slice(cell))
+		}
+		if strings.Join(got, ", ") != c.want {
+			t.Errorf("%s: %q, want %q", c.question, got, c.want)
+		}
+	}
+}
+
+// The cells of all rows are the answer, unless another passage has more of them.
+func TestCellsAnswer(t *testing.T) {
+	head, rest := hosts[:strings.Index(hosts, "\nweb-eu-2")], "host | role | ip | os | owner"+hosts[strings.Index(hosts, "\nweb-eu-2"):]
+	for want, texts := range map[string][]string{"web-eu-1, web-eu-2": {hosts}, Unknown: {head, rest}} {
+		var ps []passages.Passage
+		for _, text := range texts {
+			ps = append(ps, passages.Passage{Source: "servers.csv", Title: "Servers", Text: text})
+		}
+		if got := answer(t, aggregator.Rule{Greedy: true}, open(t, config(0), "Which servers does Lars own?", ps)); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

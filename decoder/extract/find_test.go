@@ -22,6 +22,7 @@ func TestFinders(t *testing.T) {
 		{"Notes", "--depth N: levels to print (default 5)", "What is the default of --depth?", "5"},
 		{"Soup", "Ingredients:\n- oil\n- salt", "What are the ingredients?", "- oil\n- salt"},
 		{"Notes", "E11: the filter is full", "What does E11 mean?", "the filter is full"},
+		{"Boats", "Boat" + cell + "Berths\nHeron" + cell + "2\nPlover" + cell + "2", "Which boats have 2 berths?", "Heron" + cell + "2\nPlover"},
 		{"Ferry", "Day" + cell + "Price\nSaturday" + cell + "8 €\nSunday" + cell + "9 €", "How much is the ferry on Sunday?", "9 €"},
 		{"Notes", "Ada Lovelace (1815–1852) wrote it.", "When was Ada Lovelace born?", "1815"},
 		{"Notes", "The letter is late.\n\nKind regards,\nAda Lund", "Who signed the letter?", "Ada Lund"},

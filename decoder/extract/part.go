@@ -148,6 +148,9 @@ func (d *Decoder) docContext(q query, p passage, e Evidence, likeliest []span.Sp
 	if q.form == formValue {
 		texts = p.rewritten(q.wants, texts)
 	}
+	if e.Named {
+		texts = p.withCells(q, texts)
+	}
 	c := docContext{r: r, answers: 1 - e.None, ofLastSource: e.OfLastSource, texts: d.spell(q.form, texts, ends)}
 	if c.near = p.nearestSentences(likeliest, asksMailHead.MatchString(q.text)); len(c.near) > 0 {
 		c.whole = p.quoteAround(c.near[0].at, c.near[0].at+len(c.near[0].quote.Text))

@@ -61,35 +61,55 @@ var functions = Set(`a an the and or but of in on at to for from by with as is a
 	will would should may might must i you he she we they me him her us them my your his our their there
 	please tell give know need also not no yes if than then so s t re ve ll d m`)
 
-// Shared counts the words of a that are also in b, perhaps with another ending ("open", "opens", "opening").
+// Shared counts the words of a that are also in b, perhaps with another ending ("open", "opens", "opening") or hyphen ("wifi",
+// "Wi-Fi").
 func Shared(a, b []string) int {
-	n := 0
-	for _, x := range a {
-		if Has(b, x) {
-			n++
-		}
-	}
-	return n
+	return len(a) - len(Without(a, b))
 }
 
 // Without returns the words of a that are not in b.
 func Without(a, b []string) (left []string) {
-	for _, x := range a {
-		if !Has(b, x) {
-			left = append(left, x)
+	for i := range a {
+		if !hasAt(b, a, i) {
+			left = append(left, a[i])
 		}
 	}
 	return left
 }
 
-// HasAll reports whether words has all of wanted, each perhaps with another ending.
+// HasAll reports whether words has all of wanted, each perhaps with another ending or hyphen.
 func HasAll(words, wanted []string) bool {
-	return !slices.ContainsFunc(wanted, func(w string) bool { return !Has(words, w) })
+	for i := range wanted {
+		if !hasAt(words, wanted, i) {
+			return false
+		}
+	}
+	return true
 }
 
-// Has reports whether words has a word, perhaps with another ending.
+// hasAt reports whether words has the word at an index of a text's words, perhaps in one word with its neighbour.
+func hasAt(words, text []string, i int) bool {
+	asOne := func(a, b string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return together(a, b, w) })
+	}
+	return Has(words, text[i]) || i > 0 && asOne(text[i-1], text[i]) || i+1 < len(text) && asOne(text[i], text[i+1])
+}
+
+// Has reports whether words has a word, perhaps with another ending, or as two neighbours: a hyphen divides words.
 func Has(words []string, word string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return sameStem(w, word) })
+	for i, w := range words {
+		if sameStem(w, word) || i > 0 && together(words[i-1], w, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// together reports whether a word is two others without the hyphen between them, perhaps with another ending. Two numbers are
+// never one.
+func together(a, b, word string) bool {
+	rest, ok := strings.CutPrefix(word, a)
+	return ok && !strings.ContainsAny(a[:1], "0123456789") && sameStem(b, rest)
 }
 
 // sameStem reports whether two words are equal, or one is the other plus an ending of up to three letters. "mot" is not the

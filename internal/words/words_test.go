@@ -39,6 +39,22 @@ func TestShared(t *testing.T) {
 	}
 }
 
+// A word is the same with and without a hyphen, which divides it into two words.
+func TestHyphen(t *testing.T) {
+	for _, c := range []struct {
+		a, b           string
+		left, together bool // whether a is left without b, and not in b together
+	}{
+		{"wifi name", "Wi-Fi name", false, true}, {"Wi-Fi name", "wifi name", false, true}, {"emails", "e-mail", false, true},
+		{"wifi", "fi wi", true, false}, {"wi", "wifi", true, false}, {"car pets", "carton", true, false},
+	} {
+		a, b := Content(c.a), Content(c.b)
+		if left := Without(a, b); (len(left) > 0) != c.left || HasAll(b, a) != c.together || Shared(a, b) != len(a)-len(left) {
+			t.Errorf("%q in %q: left %q, has all %v, shared %d", c.a, c.b, left, HasAll(b, a), Shared(a, b))
+		}
+	}
+}
+
 func TestAbbreviated(t *testing.T) {
 	for text, want := range map[string]bool{"ask Dr": true, "J": true, "by J": true, "(ca": true, "the ferry": false, "vitamin c": false, "": false, "prof ": false} {
 		if got := Abbreviated(text); got != want {

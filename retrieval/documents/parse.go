@@ -21,8 +21,9 @@ type parser struct {
 	parse      func(ctx context.Context, data []byte) (Document, error)
 }
 
-// Version counts the changes to what the parsers make of files. An index reads again what another version parsed.
-const Version = 22
+// Version counts the changes to what the parsers make of files, and to the terms that engines keep of that. An index reads again
+// what another version parsed.
+const Version = 23
 
 const (
 	textLimit = 8 << 20

@@ -14,7 +14,7 @@ func FuzzGuards(f *testing.F) {
 	dir := f.TempDir()
 	f.Add([]byte("0badf00d 12 store/root.bolt\n00000000 0 index_meta.json\n"), true)
 	f.Add([]byte(`{"roots":["/a"],"words":64}`+"\n"), true)
-	f.Add([]byte("gen-v3-1-3148fc0a\n"), false)
+	f.Add([]byte("gen-v4-1-3148fc0a\n"), false)
 	f.Fuzz(func(t *testing.T, text []byte, mend bool) {
 		if mend { // so that the fuzzer gets past the files' own checksums
 			text = fmt.Appendf(text[:len(text):len(text)], "%08x\n", crc32.Checksum(text, castagnoli))

@@ -64,7 +64,7 @@ var ErrClosed = errors.New("index is closed")
 const (
 	lockName     = "lock"
 	currentName  = "current"
-	genPrefix    = "gen-v3-"
+	genPrefix    = "gen-v4-"
 	anyGenPrefix = "gen-" // of all versions
 
 	segmentSuffix = ".zap" // of a generation's files, those that never change once bleve has written them

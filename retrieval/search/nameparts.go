@@ -3,6 +3,7 @@ package search
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -12,7 +13,7 @@ import (
 )
 
 // analyzerName is the analyser of titles and texts: bleve's for English, which also takes names such as "max_upload_size" and
-// "openingHours" by their parts.
+// "openingHours" by their parts, and "wi-fi" also as "wifi".
 const analyzerName = "en_names"
 
 func init() {
@@ -22,12 +23,42 @@ func init() {
 			return nil, err
 		}
 		analyser := *base.(*analysis.DefaultAnalyzer)
+		analyser.Tokenizer = joiner{analyser.Tokenizer}
 		analyser.TokenFilters = append([]analysis.TokenFilter{nameParts{}}, analyser.TokenFilters...)
 		return &analyser, nil
 	})
 	if err != nil {
 		panic(err) // another analyser has this name
 	}
+}
+
+// joiner is a tokenizer that adds each two words with a hyphen between them as one word: some write "wifi", others "Wi-Fi".
+type joiner struct{ analysis.Tokenizer }
+
+// hyphens are those that programs write within words.
+const hyphens = "-\u2010\u2011"
+
+// Tokenize implements analysis.Tokenizer.
+func (j joiner) Tokenize(text []byte) analysis.TokenStream {
+	tokens := j.Tokenizer.Tokenize(text)
+	if !bytes.ContainsAny(text, hyphens) {
+		return tokens
+	}
+	out := make(analysis.TokenStream, 0, len(tokens))
+	for i, t := range tokens {
+		out = append(out, t)
+		if i == 0 {
+			continue
+		}
+		before := tokens[i-1]
+		first, _ := utf8.DecodeRune(before.Term)
+		if before.End < t.Start && strings.Contains(hyphens, string(text[before.End:t.Start])) && unicode.IsLetter(first) { // no dates
+			joined := *t
+			joined.Term = bytes.ToLower(slices.Concat(before.Term, t.Term)) // a capital within it would divide it again
+			out = append(out, &joined)
+		}
+	}
+	return out
 }
 
 // nameParts is a filter that adds the parts of names behind each name, at its position.

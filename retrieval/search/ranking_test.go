@@ -21,6 +21,7 @@ func TestRanked(t *testing.T) {
 		"server.yaml": {Data: []byte("max_upload_size: 20 MB\n")},
 		"shop.txt":    {Data: []byte("In HullLength the site keeps metres.")},
 		"rig.txt":     {Data: []byte("Call __mast__ before the mooring.")},
+		"hostel.txt":  {Data: []byte("X-Ray Hostel, no late checkin.")},
 	})
 	for question, want := range map[string]string{
 		"wifi pasword of the cabbin":         "tumbral",
@@ -32,6 +33,8 @@ func TestRanked(t *testing.T) {
 		"max_upload_size":                    "max_upload_size: 20",
 		"hull length in metres":              "HullLength",
 		"What is the mast?":                  "__mast__",
+		"xray":                               "X-Ray",
+		"Is there a check‐in?":               "checkin",
 	} {
 		found, err := x.Search(t.Context(), passages.Query{Text: question}, 1)
 		if err != nil || len(found) != 1 || !strings.Contains(found[0].Text, want) {

@@ -20,6 +20,9 @@ func newCandidate(p passages.Passage) candidate {
 		c.count[t] += titleCount
 		c.length += titleCount
 	}
+	for _, t := range NameTerms(p) {
+		c.count[t] = nameCount
+	}
 	for _, text := range sentences.Split(p.Text) {
 		sentence := map[string]bool{}
 		for _, t := range Terms(text) {

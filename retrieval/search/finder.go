@@ -18,10 +18,10 @@ import (
 // Finder finds passages by their terms (Terms). An engine has one.
 type Finder interface {
 	// Count returns how many passages there are, and for each term how many of them have it in their text, or in their title if
-	// those are more.
+	// those are more. A term that neither has may be in the names of their files (NameTerms).
 	Count(ctx context.Context, terms []string) (passages uint64, counts []uint64, err error)
-	// Find returns up to n passages that have one of the terms in title or text, best first by BM25, where a term counts as much as it
-	// weighs. Where an engine can, it also takes terms with that many typing errors.
+	// Find returns up to n passages that have one of the terms in title, text or file name, best first by BM25, where a term counts
+	// as much as it weighs. Where an engine can, it also takes terms with that many typing errors.
 	Find(ctx context.Context, terms []Term, n int) ([]passages.Passage, error)
 }
 
@@ -74,6 +74,11 @@ func (f finder) Count(ctx context.Context, terms []string) (passages uint64, cou
 			}
 			most = max(most, n)
 		}
+		if most == 0 {
+			if most, err = f.count(ctx, term, fieldName); err != nil {
+				return 0, nil, err
+			}
+		}
 		counts = append(counts, most)
 	}
 	return passages, counts, nil
@@ -111,11 +116,12 @@ func (f finder) Find(ctx context.Context, terms []Term, n int) ([]passages.Passa
 type searchedField struct {
 	name    string
 	average float64 // about how many terms it has
+	weight  float64 // of a term there
 }
 
 // searchedFields are in a fixed order, in which the weights of terms are added up. The lengths are those of default passages of
 // lab/answers/testdata. They are fixed because an index knows none that does not depend on its segments.
-var searchedFields = []searchedField{{fieldTitle, 5}, {fieldText, 40}}
+var searchedFields = []searchedField{{fieldTitle, 5, 1}, {fieldText, 40, 1}, {fieldName, 2, nameCount}}
 
 // bm25 returns the BM25 of each passage by its number in the index, 0 for one that has no term. It depends only on the documents:
 // bleve's own would depend on how they are divided into segments, and in its last bits on the numbers.
@@ -171,7 +177,7 @@ func (f finder) addTerm(ctx context.Context, sums []float64, t Term, field searc
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	weight := t.Weight * idf(total, r.Count())
+	weight := t.Weight * field.weight * idf(total, r.Count())
 	for at := new(api.TermFieldDoc); ; {
 		if at, err = r.Next(at.Reset()); at == nil || err != nil {
 			return sums, err

@@ -11,6 +11,7 @@ import (
 const (
 	fieldTitle  = "title"
 	fieldText   = "text"
+	fieldName   = "name"   // of the file, not stored
 	fieldSource = "source" // stored only
 	fieldRecord = "record" // stored only: record as JSON
 	fieldHead   = "head"   // "1" on documents with a record
@@ -20,6 +21,9 @@ func indexMapping() mapping.IndexMapping {
 	analysed := bleve.NewTextFieldMapping()
 	analysed.Analyzer = analyzerName
 	analysed.IncludeInAll, analysed.IncludeTermVectors, analysed.DocValues = false, false, false
+	named := bleve.NewTextFieldMapping()
+	named.Analyzer = analyzerName
+	named.Store, named.IncludeInAll, named.IncludeTermVectors, named.DocValues = false, false, false, false
 	stored := bleve.NewTextFieldMapping()
 	stored.Index, stored.IncludeInAll, stored.IncludeTermVectors, stored.DocValues = false, false, false, false
 	exact := bleve.NewTextFieldMapping()
@@ -29,6 +33,7 @@ func indexMapping() mapping.IndexMapping {
 	doc := bleve.NewDocumentStaticMapping()
 	doc.AddFieldMappingsAt(fieldTitle, analysed)
 	doc.AddFieldMappingsAt(fieldText, analysed)
+	doc.AddFieldMappingsAt(fieldName, named)
 	doc.AddFieldMappingsAt(fieldSource, stored)
 	doc.AddFieldMappingsAt(fieldRecord, stored)
 	doc.AddFieldMappingsAt(fieldHead, exact)

@@ -19,6 +19,7 @@ const (
 	saturation     = 1.2 // BM25's k1
 	lengthWeight   = 0.4 // BM25's b
 	titleCount     = 2   // occurrences that one in the title counts as
+	nameCount      = 0.5 // and one in the name of the file
 	sentenceWeight = 0.5 // of the terms in the best sentence and the title, relative to BM25
 	typoWeight     = 0.7 // of a term that looks like a term of the question that no passage has
 	partWeight     = 0.3 // of a term that begins or ends with a term of the question, or the reverse

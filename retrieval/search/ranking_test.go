@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -12,16 +13,17 @@ import (
 // Misspelt words, parts of compounds and words of one sentence find the passage that answers.
 func TestRanked(t *testing.T) {
 	x := memoryOf(t, fstest.MapFS{
-		"cabin.txt":   {Data: []byte("The cabin's wifi password is tumbral-5827.")},
-		"piano.txt":   {Data: []byte("Telephone of the piano teacher: 0561 555.")},
-		"tyres.txt":   {Data: []byte("The wintertyres are in rack B-17.")},
-		"museum.txt":  {Data: []byte("The museum closes at five. Lamps are sold there.")},
-		"harbour.txt": {Data: []byte("The harbour closes at nine. A museum is near.")},
-		"muller.txt":  {Data: []byte("Jürgen Müller has the key.")},
-		"server.yaml": {Data: []byte("max_upload_size: 20 MB\n")},
-		"shop.txt":    {Data: []byte("In HullLength the site keeps metres.")},
-		"rig.txt":     {Data: []byte("Call __mast__ before the mooring.")},
-		"hostel.txt":  {Data: []byte("X-Ray Hostel, no late checkin.")},
+		"cabin.txt":            {Data: []byte("The cabin's wifi password is tumbral-5827.")},
+		"piano.txt":            {Data: []byte("Telephone of the piano teacher: 0561 555.")},
+		"tyres.txt":            {Data: []byte("The wintertyres are in rack B-17.")},
+		"museum.txt":           {Data: []byte("The museum closes at five. Lamps are sold there.")},
+		"harbour.txt":          {Data: []byte("The harbour closes at nine. A museum is near.")},
+		"muller.txt":           {Data: []byte("Jürgen Müller has the key.")},
+		"server.yaml":          {Data: []byte("max_upload_size: 20 MB\n")},
+		"shop.txt":             {Data: []byte("In HullLength the site keeps metres.")},
+		"rig.txt":              {Data: []byte("Call __mast__ before the mooring.")},
+		"attic-notes_2024.txt": {Data: []byte("# Insulation\n\nThe wool is 20 cm thick.")},
+		"hostel.txt":           {Data: []byte("X-Ray Hostel, no late checkin.")},
 	})
 	for question, want := range map[string]string{
 		"wifi pasword of the cabbin":         "tumbral",
@@ -33,6 +35,7 @@ func TestRanked(t *testing.T) {
 		"max_upload_size":                    "max_upload_size: 20",
 		"hull length in metres":              "HullLength",
 		"What is the mast?":                  "__mast__",
+		"attic":                              "20 cm",
 		"xray":                               "X-Ray",
 		"Is there a check‐in?":               "checkin",
 	} {
@@ -137,5 +140,20 @@ func TestRankedByRareWord(t *testing.T) {
 	found, err := x.Search(t.Context(), passages.Query{Text: "What is the staff group?"}, 4)
 	if err != nil || len(found) == 0 || !strings.Contains(found[0].Text, "Staff") {
 		t.Errorf("%q, %v", found, err)
+	}
+}
+
+func TestNameOf(t *testing.T) {
+	for source, want := range map[string]string{
+		"home/plumber.eml": "plumber", "Scan_2024-03-10 garage door.pdf": "garag door", "IMG_2031.jpg": "", "README.md": "",
+		"3f2a9c1e-77b0-4d2f.txt": "", "boatShed.2023.md": "boat shed boatsh",
+	} {
+		terms := Terms(nameOf(source))
+		slices.Sort(terms)
+		wanted := strings.Fields(want)
+		slices.Sort(wanted)
+		if !slices.Equal(terms, wanted) {
+			t.Errorf("%s: %q, want %q", source, terms, wanted)
+		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 // that has none was found by words that are related to these, or spelt like them.
 func SharedWords(query string, p passages.Passage) []string {
 	has := map[string]bool{}
-	for _, t := range slices.Concat(Terms(p.Title), Terms(p.Text)) {
+	for _, t := range slices.Concat(Terms(p.Title), Terms(p.Text), NameTerms(p)) {
 		has[t] = true
 	}
 	shared := []string{}

@@ -193,7 +193,7 @@ func (w *writer) put(r record, old *record, ps []passages.Passage) error {
 		}
 	}
 	for i, p := range ps {
-		doc := map[string]any{fieldTitle: p.Title, fieldText: p.Text, fieldSource: p.Source}
+		doc := map[string]any{fieldTitle: p.Title, fieldText: p.Text, fieldSource: p.Source, fieldName: nameOf(p.Source)}
 		if i == 0 {
 			doc[fieldHead], doc[fieldRecord] = head[fieldHead], head[fieldRecord]
 		}

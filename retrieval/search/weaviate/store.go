@@ -119,7 +119,7 @@ func (s *store) Put(ctx context.Context, path string, file []byte, old []string,
 		kept[p.ID] = true
 		s.objects = append(s.objects, object{s.class, uuid("passage", p.ID), map[string]string{
 			propID: p.ID, propSource: p.Source, propTitle: p.Title, propText: p.Text,
-			propTitleTerms: strings.Join(search.Terms(p.Title), " "), propTextTerms: strings.Join(search.Terms(p.Text), " "),
+			propTitleTerms: strings.Join(slices.Concat(search.Terms(p.Title), search.NameTerms(p)), " "), propTextTerms: strings.Join(search.Terms(p.Text), " "),
 		}})
 		s.bytes += 2 * (len(p.Title) + len(p.Text))
 	}

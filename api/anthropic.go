@@ -142,7 +142,7 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 		s.streamMessage(w, r.Context(), j)
 		return
 	}
-	o, err := s.run(r.Context(), j.queries[0], j.Stop, func(string, []node.Token) {}, nil)
+	o, err := s.answerQuery(r.Context(), j, 0, func(string, []node.Token) {}, nil)
 	if err != nil {
 		failAnthropic(w, err)
 		return
@@ -166,7 +166,7 @@ func (s *Server) streamMessage(w http.ResponseWriter, ctx context.Context, j *jo
 	if j.Tandem.Record {
 		lines = func(l node.Line) { out.send("record", s.spellLine(l)) }
 	}
-	o, err := s.run(ctx, j.queries[0], j.Stop, func(text string, _ []node.Token) {
+	o, err := s.answerQuery(ctx, j, 0, func(text string, _ []node.Token) {
 		send("content_block_delta", fields{"index": 0, "delta": anthropicText{"text_delta", text}})
 	}, lines)
 	if err != nil {

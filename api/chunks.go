@@ -70,7 +70,7 @@ func (c *chunks) answer(ctx context.Context, i int) error {
 	if j.Tandem.Record {
 		lines = c.record
 	}
-	done, err := s.run(ctx, j.queries[i], j.Stop, func(text string, tokens []node.Token) { c.send(c.piece(i, text, lp), chunkTokens(tokens)) }, recorder(lp, lines))
+	done, err := s.answerQuery(ctx, j, i, func(text string, tokens []node.Token) { c.send(c.piece(i, text, lp), chunkTokens(tokens)) }, recorder(lp, lines))
 	if err != nil {
 		return err
 	}

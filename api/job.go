@@ -86,7 +86,7 @@ func (s *Server) answerAll(ctx context.Context, j *job) ([]choiceOutcome, error)
 	outs := make([]choiceOutcome, len(j.queries))
 	return outs, s.eachChoice(ctx, len(outs), func(ctx context.Context, i int) error {
 		lp := s.likelihoods(j)
-		out, err := s.run(ctx, j.queries[i], j.Stop, func(string, []node.Token) {}, recorder(lp, nil))
+		out, err := s.answerQuery(ctx, j, i, func(string, []node.Token) {}, recorder(lp, nil))
 		if outs[i].outcome = out; err == nil && lp != nil {
 			outs[i].likely = lp.take()
 		}

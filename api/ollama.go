@@ -191,7 +191,7 @@ func (s *Server) ollamaAnswer(w http.ResponseWriter, r *http.Request, j *job, ch
 		}
 		out.send("", s.ollamaPiece(chat, text, false))
 	}
-	done, err := s.run(r.Context(), j.queries[0], j.Stop, emit, nil)
+	done, err := s.answerQuery(r.Context(), j, 0, emit, nil)
 	if err != nil {
 		if out == nil {
 			failOllama(w, err)

@@ -79,6 +79,7 @@ type ownOptions struct {
 	Private   bool    `json:"private"`    // send the cloud no draft of the device
 	Draft     string  `json:"draft"`      // drafters of this side, as specdec.ParseSet reads them; empty for the server's
 	Record    bool    `json:"record"`     // stream what happens, as events named "record"
+	Nearest   *bool   `json:"nearest"`    // false: leave out of the text what comes close to a part that is not known
 }
 
 // UnmarshalJSON reads an object of known options. Other servers ignore these options, and this one refuses a misspelt one:
@@ -352,8 +353,10 @@ func conversation(messages []message) (question string, history []chat.Message, 
 		switch m.Role {
 		case "system", "developer":
 			system = system || text != ""
-		case "user", "assistant":
+		case "user":
 			history = append(history, chat.Message{Role: m.Role, Content: text})
+		case "assistant":
+			history = append(history, chat.Message{Role: m.Role, Content: withoutNearest(text)})
 		case "tool", "function":
 			if i == len(messages)-1 {
 				return "", nil, false, badRequest("messages", "the last message is of a tool: it must be the user's question")

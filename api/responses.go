@@ -239,7 +239,7 @@ func (s *Server) responses(w http.ResponseWriter, r *http.Request) {
 		s.streamResponse(w, r.Context(), j, out)
 		return
 	}
-	o, err := s.run(r.Context(), j.queries[0], nil, func(string, []node.Token) {}, nil)
+	o, err := s.answerQuery(r.Context(), j, 0, func(string, []node.Token) {}, nil)
 	if err != nil {
 		fail(w, err)
 		return
@@ -279,7 +279,7 @@ func (s *Server) streamResponse(w http.ResponseWriter, ctx context.Context, j *j
 	if j.Tandem.Record {
 		lines = func(l node.Line) { h.send("record", s.spellLine(l)) }
 	}
-	o, err := s.run(ctx, j.queries[0], nil, func(text string, _ []node.Token) {
+	o, err := s.answerQuery(ctx, j, 0, func(text string, _ []node.Token) {
 		h.event("response.output_text.delta", of(fields{"delta": text, "logprobs": []any{}}))
 	}, lines)
 	if err != nil {

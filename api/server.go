@@ -76,6 +76,7 @@ type Config struct {
 	Page        http.Handler                                       // under /; nil for none
 	Log         *slog.Logger
 	Greeting    func(question string) (reply string, ok bool) // replies to what no document can answer; nil for never
+	Nearest     func(p Part) []string                         // returns lines of text that show what comes close to a part that is not known; nil for none
 	Files       bool                                          // answers and passages name files on this machine
 	Words       bool                                          // /v1/events tells every client what others ask and are answered
 	Ending      <-chan struct{}                               // closed when the server is about to end; nil for never

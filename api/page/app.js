@@ -53,7 +53,7 @@ async function ask(question, messages, more, own) {
   answer.element.scrollIntoView({ block: "end" });
   let said = "";
   try {
-    await stream({ messages, ...more, tandem: own }, running.signal, (name, data) => {
+    await stream({ messages, ...more, tandem: { ...own, nearest: false } }, running.signal, (name, data) => {
       if (name === "record") return answer.lines.push(data);
       const [choice] = data.choices;
       if (choice.delta.content) {

@@ -23,6 +23,7 @@ import (
 	"tandem/api"
 	"tandem/cmd/internal/cli"
 	"tandem/cmd/internal/modelcmd"
+	"tandem/cmd/internal/quote"
 	"tandem/model"
 	"tandem/model/gguf"
 	"tandem/model/span"
@@ -56,6 +57,7 @@ func (f Flags) Configure(a *cli.App, address string, cfg *api.Config) (err error
 	if cfg.Origins, err = origins(f.CORS); err != nil {
 		return err
 	}
+	cfg.Nearest = quote.Nearest
 	cfg.AtOnce, cfg.Version, cfg.Log, cfg.Ending = f.AtOnce, cli.Version(), a.Log, a.Done()
 	if f.APIKey != "" {
 		cfg.Key, err = apiKey(a, f.APIKey)

@@ -45,7 +45,8 @@ func Of(p api.Part, columns int, stress func(string) string) (say, near []string
 			say = append(say, quoteOf(c, stress))
 		case p.Unknown && sentence != "":
 			sentence = api.Citation{Text: strings.TrimSpace(sentence)}.WithoutMark().Text
-			near = append(near, "  "+quoteWithPlace(stress(cutAfter(sentence, 2*mostAside)), c))
+			label, heading := above(c)
+			near = append(near, "  "+quoteWithPlace(label+stress(cutAfter(sentence, 2*mostAside)), below(c, heading)))
 			if around := aroundOf(c, columns); around != "" {
 				near = append(near, "    "+around)
 			}

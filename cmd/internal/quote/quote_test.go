@@ -28,6 +28,25 @@ func TestNearestFragments(t *testing.T) {
 	}
 }
 
+// A short sentence is shown with the label of its line and the heading above it.
+func TestNearestOfWhom(t *testing.T) {
+	const text = "Dr. Osei, dentist.\nLena: penicillin allergy. Blood group A negative. Nuts are fine.\nShoe size 38.\n\nTom\nInsured with Nord.\n- Allergies: none. Blood group unknown, because he never went to the hospital to have it taken."
+	for sentence, want := range map[string]string{
+		"Blood group A negative.":   "“Lena: … Blood group A negative.” – Medical, device",
+		"Lena: penicillin allergy.": "“Lena: penicillin allergy.” – Medical, device",
+		"Shoe size 38.":             "“Shoe size 38.” – Medical, device",
+		"Insured with Nord.":        "“Insured with Nord.” – Medical: Tom, device",
+		"Blood group unknown, because he never went to the hospital to have it taken.": "“Blood group unknown, because he never went to the hospital to have it taken.” – Medical, device",
+	} {
+		from := strings.Index(text, sentence)
+		c := api.Citation{Side: "device", Title: "Medical", Text: text, From: from, To: from + len(sentence)}
+		_, near := Of(api.Part{Unknown: true, Citations: []api.Citation{c}}, 80, func(s string) string { return s })
+		if len(near) != 2 || near[0] != "  "+want {
+			t.Errorf("%s: %q, want %s", sentence, near, want)
+		}
+	}
+}
+
 // What is around a sentence takes three lines at most and has no marks of items. The sentence is whole.
 func TestNearestIsShort(t *testing.T) {
 	items := strings.Repeat("- a tent for four\n- boots, two pairs\n", 12)

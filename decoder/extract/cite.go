@@ -76,7 +76,9 @@ func (s *part) cite(text []tandem.Token, lost bool) decoder.Part {
 		said, ok := c.quoteFor(text)
 		if refused && !ok && len(c.near) > 0 { // a reader of this answer looks for herself, and needs what stands around it
 			c.whole.Passage, c.whole.Relevance = i, c.r
-			p.Quotes = append(p.Quotes, c.whole)
+			if !c.apart {
+				p.Quotes = append(p.Quotes, c.whole)
+			}
 			continue
 		}
 		if ok {

@@ -28,6 +28,7 @@ type docContext struct {
 	texts        []spelledText // the likeliest first; their probabilities sum to 1
 	near         []quotable    // the sentences that hold the likeliest spans, the likeliest first
 	whole        decoder.Quote // the likeliest of them within the text around it, for an answer that nobody knows
+	apart        bool          // the passage has nothing to do with the question
 }
 
 // Limits of a context's texts. A text whose probability is less than leastLikely of the likeliest one's is left out.
@@ -152,6 +153,7 @@ func (d *Decoder) docContext(q query, p passage, e Evidence, likeliest []span.Sp
 		texts = p.withCells(q, texts)
 	}
 	c := docContext{r: r, answers: 1 - e.None, ofLastSource: e.OfLastSource, texts: d.spell(q.form, texts, ends)}
+	c.apart = d.cfg.isApart(q, p)
 	if c.near = p.nearestSentences(likeliest, asksMailHead.MatchString(q.text)); len(c.near) > 0 {
 		c.whole = p.quoteAround(c.near[0].at, c.near[0].at+len(c.near[0].quote.Text))
 	}

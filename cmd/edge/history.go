@@ -15,7 +15,7 @@ import (
 )
 
 type historyCmd struct {
-	List  historyList  `cmd:"" help:"List what is kept: texts by vocabulary, and the questions of chats."`
+	List  historyList  `cmd:"" default:"1" help:"List what is kept: texts by vocabulary, and the questions of chats."`
 	Clear historyClear `cmd:"" help:"Delete all of it."`
 }
 

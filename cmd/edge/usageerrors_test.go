@@ -48,7 +48,7 @@ func TestHelpfulErrors(t *testing.T) {
 		{[]string{"rewrite", "--tone", "rude", "x"}, `--tone: want one of neutral, polite, formal, jovial, but got "rude"`},
 		{[]string{"ask", "--soc", "sm8750", "--switching", "greedy", "--npu-memory", "4", "x"}, "--switching and --npu-memory: staged weights"},
 		{[]string{"serve", "--cors"}, "--cors: want a value, but got nothing"},
-		{[]string{"models"}, `"rm", "quantize", "convert", "adapt"`},
+		{[]string{"models", "frob"}, `"rm", "quantize", "convert", "adapt"`},
 		{[]string{"index", "show", "A", "B"}, "unexpected argument B: usage: edge index show <path>"},
 		{[]string{"ask", ""}, "the question is empty"},
 		{[]string{"ask", "-n", "-5", "x"}, "--max-tokens -5: want 1 to 65536"},
@@ -83,14 +83,16 @@ func TestHelpfulErrors(t *testing.T) {
 	}
 }
 
-// Arguments that begin with a command are no question, and "config" alone shows the settings.
+// Arguments that begin with a command are no question, and groups of commands alone list what there is.
 func TestNoQuestion(t *testing.T) {
 	h := newHome(t)
 	if _, stderr, err := h.Run("index", "show", "a", "b", "c"); err == nil || strings.Contains(stderr, "To ask a question") {
 		t.Errorf("%v: %s", err, stderr)
 	}
-	whole, _, err := h.Run("config", "view")
-	if short, _, e := h.Run("config"); err != nil || e != nil || short != whole {
-		t.Errorf("%v, %v: %s", err, e, short)
+	for _, c := range [][2]string{{"config", "config view"}, {"config --all", "config view --all"}, {"models", "models list"}, {"index", "index list"}, {"history", "history list"}} {
+		whole, _, err := h.Run(strings.Fields(c[1])...)
+		if short, _, e := h.Run(strings.Fields(c[0])...); err != nil || e != nil || short != whole {
+			t.Errorf("%s: %v, %v: %s", c[0], err, e, short)
+		}
 	}
 }

@@ -14,13 +14,13 @@ import (
 )
 
 type configCmd struct {
-	View configView `cmd:"" default:"1" help:"List the settings that are set, and where each is set."`
+	View configView `cmd:"" default:"withargs" help:"List the settings that are set, and where each is set."`
 }
 
 func (*configCmd) Help() string {
 	return `Examples:
   ${program} config
-  ${program} config view --all`
+  ${program} config --all`
 }
 
 type configView struct {

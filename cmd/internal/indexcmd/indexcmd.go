@@ -6,7 +6,7 @@ package indexcmd
 // Cmd adds, lists, shows and removes the documents that questions are answered from.
 type Cmd struct {
 	Add    addCmd    `cmd:"" help:"Index files and folders, or update what is indexed."`
-	List   listCmd   `cmd:"" aliases:"ls" help:"List the indexed files."`
+	List   listCmd   `cmd:"" default:"1" aliases:"ls" help:"List the indexed files."`
 	Show   showCmd   `cmd:"" help:"Show what was read from a file: its passages."`
 	Remove removeCmd `cmd:"" aliases:"rm" help:"Remove files or folders from the index. The files themselves stay, except those uploaded to edge serve, which are deleted."`
 

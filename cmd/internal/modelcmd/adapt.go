@@ -21,7 +21,7 @@ import (
 // adaptCmd adds, lists, describes and removes adapters.
 type adaptCmd struct {
 	Add  adaptAdd  `cmd:"" help:"Check an adapter against its model and add it under a name."`
-	List adaptList `cmd:"" help:"List the adapters."`
+	List adaptList `cmd:"" default:"1" help:"List the adapters."`
 	Show adaptShow `cmd:"" help:"Describe an adapter."`
 	Rm   adaptRm   `cmd:"" aliases:"remove,delete" help:"Remove adapters."`
 }

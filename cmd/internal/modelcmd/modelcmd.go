@@ -5,7 +5,7 @@ package modelcmd
 
 // Cmd lists, describes, fetches, converts and removes models.
 type Cmd struct {
-	List     listCmd     `cmd:"" aliases:"ls" help:"List the built-in models and the GGUF files in the models folder."`
+	List     listCmd     `cmd:"" default:"1" aliases:"ls" help:"List the built-in models and the GGUF files in the models folder."`
 	Show     showCmd     `cmd:"" help:"Describe a model: shape, tensor types, vocabulary, template."`
 	Pull     pullCmd     `cmd:"" help:"Fetch a model from the Hugging Face hub: resumable, verified."`
 	Check    checkCmd    `cmd:"" help:"Compare the files of models and adapters with their checksums."`

@@ -38,6 +38,15 @@ type Cited struct {
 // unsure is the confidence below which a part is marked.
 const unsure = 0.75
 
+// RightOf100 returns how many of 100 such parts are right. That of an unsure one is below the bound for these, rounded or not.
+func (p Part) RightOf100() int {
+	n := int(math.Round(100 * p.Sure))
+	if p.Unsure {
+		n = min(n, int(100*unsure)-1)
+	}
+	return n
+}
+
 // Citation is a sentence or a passage of a document.
 type Citation struct {
 	Side   string  `json:"side"`

@@ -84,7 +84,7 @@ func cited(answer string, parts []Part) string {
 			quote(&b, near)
 		}
 		if p.Unsure {
-			fmt.Fprintf(&b, "\nThis is unsure: right in %.0f of 100 such answers.", 100*p.Sure)
+			fmt.Fprintf(&b, "\nThis is unsure: right in %d of 100 such answers.", p.RightOf100())
 		}
 	}
 	return b.String()

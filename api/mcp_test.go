@@ -60,7 +60,7 @@ func TestCitedTellsDoubt(t *testing.T) {
 	)
 	for want, p := range map[string]Part{
 		support: {Sure: 0.9, Citations: []Citation{say, near}},
-		support + close + "\nThis is unsure: right in 74 of 100 such answers.": {Sure: 0.74, Unsure: true, Citations: []Citation{say, near}},
+		support + close + "\nThis is unsure: right in 74 of 100 such answers.": {Sure: 0.747, Unsure: true, Citations: []Citation{say, near}},
 		heading + support: {Unknown: true, Citations: []Citation{say}},
 	} {
 		if got := cited("C17.", []Part{p}); got != "C17."+want {

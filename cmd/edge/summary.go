@@ -67,7 +67,7 @@ func (s *session) printWarnings(r askJSON) {
 
 // unsureNote says how often such answers are right.
 func unsureNote(p partJSON) string {
-	return fmt.Sprintf("unsure: right in %.0f of 100 such answers", 100*p.Sure)
+	return fmt.Sprintf("unsure: right in %d of 100 such answers", p.RightOf100())
 }
 
 // printProvenance prints the sources of an answer, who was asked and, if the flags ask for it, what it cost.

@@ -464,6 +464,10 @@ func explain(err error) error {
 		if errors.As(err, &idle) {
 			return fmt.Errorf("%w: the peer has been silent for too long", ErrLost)
 		}
+		var stream *quic.StreamError
+		if errors.As(err, &stream) {
+			return fmt.Errorf("%w: it broke off", ErrLost)
+		}
 		var below *quic.TransportError
 		if errors.As(err, &below) {
 			if _, told, _ := strings.Cut(below.Error(), ErrOtherKey.Error()); errors.Is(err, ErrOtherKey) { // this side found that out

@@ -150,6 +150,9 @@ func TestControlCleans(t *testing.T) {
 			t.Errorf("%q", text)
 		}
 	}
+	if text := explain(&quic.StreamError{}).Error(); strings.Contains(text, "code") {
+		t.Errorf("%q says nothing to a user", text)
+	}
 	peers := OpenPeers(t.TempDir())
 	if err := peers.Add(Peer{Name: bad}); err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package clitest
 
 import (
 	"bytes"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -19,7 +20,7 @@ func App(t *testing.T) (a *cli.App, out, aside *bytes.Buffer) {
 	}
 	t.Setenv("HOME", home)
 	out, aside = &bytes.Buffer{}, &bytes.Buffer{}
-	a = &cli.App{Context: t.Context(), Screen: &cli.Screen{Out: out, Aside: aside}, Program: "edge", Globals: &cli.Globals{}}
+	a = &cli.App{Context: t.Context(), Screen: &cli.Screen{Out: out, Aside: aside}, Program: "edge", Globals: &cli.Globals{}, Log: slog.New(slog.DiscardHandler)}
 	return a, out, aside
 }
 

@@ -29,8 +29,14 @@ func ReadFolder(a *cli.App, dir string, cut PassageFlags, without ExcludeFlag) (
 		return nil, errors.Join(err, x.Close())
 	}
 	skipped := slices.DeleteFunc(sumOf(report).Skipped, func(s skipJSON) bool { return s.Kind == search.Excluded }) // the user said so
-	for _, line := range skippedLines(skipped, false) {
-		a.Remark("%s", line)
+	for _, s := range skipped {
+		a.Log.Info("skipped", "file", s.Path, "reason", s.Reason)
+	}
+	switch { // this comes with each question
+	case len(skipped) == 1:
+		a.Remark("%s", skippedLines(skipped, false)[0])
+	case len(skipped) > 1:
+		a.Remark("skipped %d files and folders of %s (--log-level info lists them)", len(skipped), cli.Escape(dir))
 	}
 	return x, nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Place returns a passage's title as people are shown it, without headings that repeat what stands before them: a page
@@ -15,13 +16,20 @@ func Place(title string) string {
 		said := names(h)
 		n := len(shown)
 		switch {
-		case n > 0 && len(said) > 1 && slices.Equal(names(shown[n-1]), said[:1]): // it says more than the one before
+		case n > 0 && len(said) > 1 && slices.Equal(names(shown[n-1]), said[:1]), n > 0 && begins(h, shown[n-1]): // it says more than the one before
 			shown[n-1] = h
 		case !slices.ContainsFunc(shown, func(before string) bool { return len(said) == 1 && slices.Contains(names(before), said[0]) }):
 			shown = append(shown, h)
 		}
 	}
 	return strings.Join(shown, ": ")
+}
+
+// begins reports whether a heading begins with all words of the one before it.
+func begins(heading, before string) bool {
+	rest, ok := strings.CutPrefix(strings.ToLower(heading), strings.ToLower(before))
+	next, _ := utf8.DecodeRuneInString(rest)
+	return ok && before != "" && !unicode.IsLetter(next) && !unicode.IsDigit(next) && len(names(rest)) > 0
 }
 
 // betweenNames stands between the names of a page and of its site.

@@ -94,6 +94,11 @@ func TestCutAnswer(t *testing.T) {
 		if said := strings.Contains(stderr, "the answer was cut at "+c.tokens+" token"); err != nil || said != (c.finish == "length") {
 			t.Errorf("-n %s %s: %v, %s", c.tokens, c.question, err, stderr)
 		}
+		_, stderr, err = h.Run(append([]string{"ask"}, args...)...)
+		bare := hasNoWord(a.Answer)
+		if err != nil || strings.Contains(stderr, "leave no room") != bare || bare && strings.Contains(stderr, "Lake cabin") {
+			t.Errorf("-n %s %s: %v, %s", c.tokens, c.question, err, stderr)
+		}
 	}
 }
 

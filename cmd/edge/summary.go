@@ -53,7 +53,11 @@ func (s *session) printDetail(r askJSON) {
 func (s *session) printWarnings(r askJSON) {
 	a := s.app
 	if r.Finish == pair.ReasonLength.String() || slices.ContainsFunc(r.Parts, func(p partJSON) bool { return p.Cut }) {
-		fmt.Fprintln(a.Aside, a.Fold(fmt.Sprintf("the answer was cut at %s: -n N allows more", cli.Count(s.settings.MaxTokens, "token"))))
+		room := ""
+		if hasNoWord(r.Answer) {
+			room = ", which leave no room for a whole word"
+		}
+		fmt.Fprintln(a.Aside, a.Fold(fmt.Sprintf("the answer was cut at %s%s: -n N allows more", cli.Count(s.settings.MaxTokens, "token"), room)))
 	}
 	if !s.flags.show.Quiet {
 		return
@@ -65,6 +69,9 @@ func (s *session) printWarnings(r askJSON) {
 	}
 }
 
+// hasNoWord reports whether an answer has no room for a word, but perhaps for an ellipsis.
+func hasNoWord(answer string) bool { return strings.Trim(answer, "… \n") == "" }
+
 // unsureNote says how often such answers are right.
 func unsureNote(p partJSON) string {
 	return fmt.Sprintf("unsure: right in %d of 100 such answers", p.RightOf100())
@@ -73,9 +80,11 @@ func unsureNote(p partJSON) string {
 // printProvenance prints the sources of an answer, who was asked and, if the flags ask for it, what it cost.
 func (s *session) printProvenance(r askJSON) {
 	a := s.app
-	if len(r.Parts) > 0 {
+	switch {
+	case hasNoWord(r.Answer) && r.Finish == pair.ReasonLength.String(): // it rests on nothing
+	case len(r.Parts) > 0:
 		s.printCitations(r)
-	} else {
+	default:
 		s.printDocuments("device", r.Documents.Device)
 		s.printDocuments("cloud", r.Documents.Cloud)
 	}

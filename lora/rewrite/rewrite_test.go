@@ -109,6 +109,8 @@ func TestVersions(t *testing.T) {
 		{"Anna is ill.", "formal", "I would like to inform you that Anna is ill."},
 		{"Hi Marta, I need the contract.", "polite", "Dear Marta, could I please have the contract?"},
 		{"Marta, where is it?", "jovial", "Hey Marta, quick question, my friend: where is it?"},
+		{"hey can you send me the file.", "formal", "I would be grateful if you could send me the file."},
+		{"Hi, we can't come.", "polite", "We are sorry, but we cannot come."},
 		{"Hi Marta,", "formal", "Dear Marta,"},
 		{"Where is my damn letter?", "neutral", "Where is my letter?"},
 		{"Could you please open the door?", "jovial", "Hey, could you open the door? You are the best!"},

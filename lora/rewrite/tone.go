@@ -60,6 +60,7 @@ func parseActs(file string) (list []act) {
 var (
 	greetingPattern = regexp.MustCompile(`^((?i:hi there|hi|hey|hello|dear|yo|good morning|good evening)\s+)?(\p{Lu}[\p{L}'-]+(?: \p{Lu}[\p{L}'-]+){0,2})([,!])\s+(.+)$`)
 	greetingAlone   = regexp.MustCompile(`^(?i:hi there|hi|hey|hello|dear|yo|good morning|good evening)\s+(\p{Lu}[\p{L}'-]+(?: \p{Lu}[\p{L}'-]+){0,2})([,!.]?)$`)
+	greetingOfNone  = regexp.MustCompile(`^(?i:hi there|hi|hey|hello|yo)[,!]?\s+(\p{Ll}.+)$`)
 	greetings       = map[string]string{"neutral": "Hello", "polite": "Dear", "formal": "Dear", "jovial": "Hey"}
 	rude            = regexp.MustCompile(`(?i)\b(?:damn|goddamn|bloody|freaking|fucking|friggin) `)
 )
@@ -92,6 +93,9 @@ func versionsOf(sentence, tone string) (list []string) {
 	}
 	if signsOff(sentence) {
 		return []string{sentence}
+	}
+	if m := greetingOfNone.FindStringSubmatch(sentence); m != nil {
+		sentence = m[1]
 	}
 	greeting := ""
 	if m := greetingPattern.FindStringSubmatch(sentence); m != nil && (m[1] != "" || !noOrder[strings.ToLower(m[2])]) {

@@ -553,11 +553,11 @@ func TestNearInMail(t *testing.T) {
 		note, question string
 		head           bool
 	}{
-		{mail, "When will the chimney be swept?", false},
-		{mail, "When does the swimming pool open?", false},
-		{mail, "Wann wird der Kamin gefegt?", false},
-		{mail, "When was the mail about the roof sent?", true},
-		{ticket, "When does the swimming pool open?", true},
+		{mail, "When will the chimney in the cellar be swept?", false},
+		{mail, "When does the swimming pool of the mill open?", false},
+		{mail, "Wann wird der Kamin im Keller gefegt?", false},
+		{mail, "When was the mail about the roof to Ada sent?", true},
+		{ticket, "When does the swimming pool in Oslo open?", true},
 	} {
 		d := open(t, config(0), c.question, notes(c.note))
 		if said := answer(t, aggregator.Rule{Greedy: true}, d); said != d.refusal {

@@ -23,9 +23,10 @@ const who = { device: "the device's draft", cloud: "the cloud's draft", both: "b
 // unknown says whose documents do not say it.
 function unknown(own) {
   if (site.alone) return "Not known: the documents of this cloud do not clearly say it.";
-  if (own.degraded) return `Not known: the documents of this device do not clearly say it; the cloud ${own.local_only ? "took no part" : "was away for a part of the answer"}. Nearest:`;
+  const nearest = own.parts.some((p) => p.unknown && p.citations.length) ? " Nearest:" : "";
+  if (own.degraded) return `Not known: the documents of this device do not clearly say it; the cloud ${own.local_only ? "took no part" : "was away for a part of the answer"}.${nearest}`;
   if (own.local_only) return "Not known: the documents of this device do not clearly say it; no cloud was asked.";
-  return "Not known: the documents of neither side clearly say it. Nearest:";
+  return "Not known: the documents of neither side clearly say it." + nearest;
 }
 
 // bullet is what stands before an item of a list, and is not shown.

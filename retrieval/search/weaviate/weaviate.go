@@ -95,7 +95,7 @@ const (
 	propSource     = "source"
 	propTitle      = "title"
 	propText       = "text"
-	propTitleTerms = "titleTerms"
+	propTitleTerms = "titleTerms" // and those of the file's name
 	propTextTerms  = "textTerms"
 
 	// Of a file.

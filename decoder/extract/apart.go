@@ -8,10 +8,10 @@ import (
 	"tandem/model/span"
 )
 
-// leastRelated is the least mean grade, over the words of a question, of the related words in a passage that has none of its words.
-const leastRelated = 0.4
+// leastRelated is the least grade of a word in a passage that is related to one of a question's, for passages that have none of these.
+const leastRelated = 0.6
 
-// isApart reports whether a passage has no word of a question, in any form or language, and few that are related to those. A search
+// isApart reports whether a passage has no word of a question, in any form or language, and none that is closely related to one. A search
 // for something that no document is about finds such passages.
 func (c Config) isApart(q query, p passage) bool {
 	asked, said := words.Content(q.text), slices.Concat(p.names, words.Content(p.text))
@@ -24,13 +24,13 @@ func (c Config) isApart(q query, p passage) bool {
 	if len(unmentioned(asked, said)) < len(asked) {
 		return false
 	}
-	sum := 0.0
 	for _, w := range asked {
-		related, most := c.Reader.Related(w), 0.0
+		related := c.Reader.Related(w)
 		for _, other := range said {
-			most = max(most, related[other], related[strings.TrimSuffix(other, "s")])
+			if max(related[other], related[strings.TrimSuffix(other, "s")]) >= leastRelated {
+				return false
+			}
 		}
-		sum += most
 	}
-	return sum < leastRelated*float64(len(asked))
+	return len(asked) > 0
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // A passage without a word of the question, in whatever form or language, is no neighbour of its answer. One with words that are
-// related to most of the question's is.
+// closely related to one of the question's is.
 func TestIsApart(t *testing.T) {
 	c := config(0)
 	soup := passages.Passage{Source: "/notes/soup.md", Title: "Lentil soup", Text: "Serve it with lemon. The main spice is smoked paprika."}
@@ -25,7 +25,7 @@ func TestIsApart(t *testing.T) {
 		{"Which spices go into it?", soup, false},
 		{"What is it?", soup, false},
 		{"Any rodents?", rats, false},
-		{"Which rodents wrote Hamlet in 1601 for the queen?", rats, true},
+		{"How tall is the Eiffel tower?", rats, true},
 		{"What do we owe to the plumber?", mail, false},
 		{"Who has the key?", mail, false},
 		{"Who wrote Hamlet?", mail, true},

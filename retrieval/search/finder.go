@@ -120,7 +120,7 @@ type searchedField struct {
 }
 
 // searchedFields are in a fixed order, in which the weights of terms are added up. The lengths are those of default passages of
-// lab/answers/testdata. They are fixed because an index knows none that does not depend on its segments.
+// lab/answers/testdata, and about those of names. They are fixed because an index knows none that does not depend on its segments.
 var searchedFields = []searchedField{{fieldTitle, 5, 1}, {fieldText, 40, 1}, {fieldName, 2, nameCount}}
 
 // bm25 returns the BM25 of each passage by its number in the index, 0 for one that has no term. It depends only on the documents:

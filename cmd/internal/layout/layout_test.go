@@ -30,7 +30,7 @@ var rules = []struct{ packages, imports string }{
 	{"cmd/lab", "tandem cmd/internal/cli cmd/internal/indexcmd cmd/internal/modelcmd lab/... node lora/rewrite decoder/... retrieval/... transport model/... npu/... specdec dllm pair aggregator scheduler examples models internal/..."},
 	{"cmd/internal/prompt", "cmd/internal/cli"},
 	{"cmd/internal/quote", "api cmd/internal/cli decoder internal/sentences"},
-	{"cmd/internal/server", "tandem api cmd/internal/cli cmd/internal/modelcmd pair node node/batch decoder/kvstore model/... models retrieval/search"},
+	{"cmd/internal/server", "tandem api cmd/internal/cli cmd/internal/modelcmd cmd/internal/quote pair node node/batch decoder/kvstore model/... models retrieval/search"},
 	{"cmd/internal/doctor", "tandem cmd/internal/cli cmd/internal/indexcmd cmd/internal/modelcmd retrieval/search model/... npu/..."},
 	{"cmd/internal/indexcmd", "cmd/internal/cli retrieval/passages retrieval/search/..."},
 	{"cmd/internal/modelcmd", "cmd/internal/cli decoder/kvstore node retrieval/... lora lora/rewrite model/... npu/... specdec models"},

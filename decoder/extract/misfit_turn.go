@@ -41,6 +41,9 @@ func (c candidate) isOver() bool {
 		return false
 	}
 	before := c.clauseBefore()
+	if c.says(lastOfMonth) {
+		return false
+	}
 	if lastHere.MatchString(before) && !lastDay.MatchString(before) || lastBehind.MatchString(c.after) || lastIn.MatchString(c.value) {
 		return true
 	}
@@ -49,12 +52,20 @@ func (c candidate) isOver() bool {
 
 // tellsOnlyOfNext reports whether a sentence says when something comes next, and nothing of what was.
 func (c candidate) tellsOnlyOfNext() bool {
-	return c.says(nextThing) && !c.says(asksLast) && !c.says(happened) && !c.says(isDone)
+	return nextThingIn(c.said) != "" && !c.says(asksLast) && !c.says(happened) && !c.says(isDone)
 }
 
 // isAhead reports whether a value is the time of what comes next.
 func (c candidate) isAhead() bool {
-	return nextHere.MatchString(c.clauseBefore()) || nextThing.MatchString(c.value)
+	return nextHere.MatchString(beside.ReplaceAllString(c.clauseBefore(), "")) || nextThingIn(c.value) != ""
+}
+
+// nextThingIn returns the word after "next" in a text, but not what something stands next to; "" if there is none.
+func nextThingIn(text string) string {
+	if m := nextThing.FindStringSubmatch(beside.ReplaceAllString(text, "")); m != nil {
+		return m[1]
+	}
+	return ""
 }
 
 // clauseBefore returns what stands before the value in its clause.
@@ -65,8 +76,8 @@ func (c candidate) clauseBefore() string {
 
 // isOfOtherNext reports whether a sentence tells of something else that comes next than the question.
 func (w wants) isOfOtherNext(said string) bool {
-	m := nextThing.FindStringSubmatch(said)
-	return m != nil && !anyNext[strings.ToLower(m[1])] && words.Shared(excluding(w.words, words.Set("next due")), words.Content(said)) == 0
+	thing := nextThingIn(said)
+	return thing != "" && !anyNext[strings.ToLower(thing)] && words.Shared(excluding(w.words, words.Set("next due")), words.Content(said)) == 0
 }
 
 // withItsTurn replaces the time of another turn, or of something else that comes next, by its sentence, which says of
@@ -93,10 +104,15 @@ var (
 	// nextThing matches what comes next: "next inspection".
 	nextThing = lazyregexp.New(`(?i)\bnext (\pL+)`)
 
+	// beside matches what says where something is: "next to".
+	beside = lazyregexp.New(`(?i)\bnext (?:to|door)\b`)
+	// lastOfMonth matches a day that comes again each month or year: "the last Friday of March".
+	lastOfMonth = lazyregexp.New(`(?i)\blast (?:(?:working |business )?day|weekend|week|` + aWeekdayName + `) (?:of|in) `)
+
 	// isDone matches what says that something was done: "replaced".
 	isDone = lazyregexp.New(`(?i)` + apart(`done|serviced|replaced|swept|inspected|vaccinated|cleaned|tested|checked|repaired|refilled|renewed|erledigt|gewartet|ersetzt|geprüft|effectuée?s?|remplacée?s?`))
-	// ofThePast matches a heading of what was done: "Service log".
-	ofThePast = lazyregexp.New(`(?i)\b(?:logs?|logbook|history|protokoll|done|completed|historique|historial)\b`)
+	// ofThePast matches a heading of what was done, "Service log", but not one of something else, "History club", "Logs".
+	ofThePast = lazyregexp.New(`(?im)(?:\b(?:log|logbook|history|protokoll|done|completed|historique|historial)|\pL ?logs)(?: *$| *[^\pL\s]| (?:of|for|from|since|in|until|von|der|des|du|de)\b)`)
 	// toCome matches what says that something is yet to be, or is so always: "due", "will".
 	toCome = lazyregexp.New(`(?i)` + apart(`next|due|will|be|is|are|shall|should|must|planned|scheduled|booked|appointments?|upcoming|coming|again|nächste\pL?|fällig|geplant|wird|werden|ist|sind|prochaine?s?|prévue?s?|est|sont|próxim[oa]s?`))
 	// comesAgain matches what says how often, or after which time, something is due: "every three months".

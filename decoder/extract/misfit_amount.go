@@ -118,20 +118,18 @@ func (c candidate) countsSomethingElse(counted []string) bool {
 // countsItself matches a line that is only an amount of something: "2 carrots", "500 g of flour".
 var countsItself = lazyregexp.New(`(?i)^[^\pL\d]*\d[\d.,/]* ?(?:(?:g|kg|mg|ml|cl|l|litres?|tsp|tbsp|cups?|pinch(?:es)?|spoons?) )?(?:of )?\pL+(?: \pL+){0,2}\W*$`)
 
-// isGoal reports whether a value is that up to which one does what the question asks about, and its sentence has no condition
-// that says when: "refill to 2 bar". What is set is set to a value.
+// isGoal reports whether a value is that up to which one does again what the question asks about, and its sentence has no
+// condition that says when: "refill to 2 bar". What is inflated or set at once has that value.
 func (c candidate) isGoal(w wants) bool {
 	m := doneTo.FindStringSubmatch(c.text[c.begin:max(c.begin, c.from)])
-	return m != nil && !setTo.MatchString(m[1]) && !setTo.MatchString(w.question) && words.Shared(words.Content(m[1]), w.words) > 0 && !c.says(condition)
+	return m != nil && words.Shared(words.Content(m[1]), w.words) > 0 && !c.says(condition)
 }
 
 var (
-	// doneTo matches, before a value, what is done up to it: "refill the boiler to between ".
-	doneTo = lazyregexp.New(`(?i)(\pL+)(?: (?:it|them|the \pL+|\pL+)){0,3}? (?:up )?to (?:between|about|at least|at most|max\.?)? ?$`)
+	// doneTo matches, before a value, what is done again up to it: "refill the boiler to between ".
+	doneTo = lazyregexp.New(`(?i)\b(refill\pL*|replenish\pL*|top(?:ped|ping)?)(?: (?:it|them|the \pL+|\pL+)){0,3}? (?:up )?to (?:between|about|at least|at most|max\.?)? ?$`)
 	// asksGoal matches a question for it: "to what pressure".
 	asksGoal = lazyregexp.New(`(?i)` + questionStart + `(?:(?:up )?to|until) `)
-	// setTo matches what is done to a value at once: "set".
-	setTo = lazyregexp.New(`(?i)\b(?:set|heat|preheat|cool|turn|raise|lower|bring|warm|keep|reduce|increase|adjust|tune|limit)\pL*\b`)
 	// condition matches what says when something is to be done: "when".
 	condition = lazyregexp.New(`(?i)` + apart(`when|if|once|whenever|as soon as|below|under|wenn|sobald|unter|si|quand|dès que`))
 )

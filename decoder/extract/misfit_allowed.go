@@ -18,6 +18,14 @@ var (
 	allows = lazyregexp.New(`(?i)\b(?:allow\pL*|permit\pL*|welcome|accept\pL*|may|must|can|cannot|forbidden|banned|prohibited)\b`)
 	// somewhere matches a place or a thing that a sentence names: "on the ferry".
 	somewhere = lazyregexp.New(`(?i)\b(?:at|in|on|inside|aboard|into|onto) the ((?:[\pL-]+ )?[\pL-]+)`)
+	// anywhere matches what holds for all places: "anywhere in the dunes".
+	anywhere = lazyregexp.New(`(?i)\b(?:anywhere|everywhere|whole|entire)\b`)
+	// noPlaceWord matches what "in the" or "on the" makes no place: "in the evening", "on the lead".
+	noPlaceWord = lazyregexp.New(`(?i)^(?:(?:early|late) )?(?:mornings?|afternoons?|evenings?|nights?|daytime|weekends?|holidays|spring|summer|autumn|winter|season|lead|leash|condition|presence|company|consent|` + aMonth + `)\b`)
+	// asksLandlord matches a question about somebody who lets a flat, who may be named in no other way there.
+	asksLandlord = lazyregexp.New(`(?i)\b(?:landlord|landlady|lessor)\b`)
+	// ofRenting matches the title or a heading of a text about a flat to let: "Tenancy agreement".
+	ofRenting = lazyregexp.New(`(?i)\b(?:tenan\pL*|lease|rental|house rules|mietvertrag|hausordnung|bail)\b`)
 )
 
 // groupWords returns the content words of what the group of a pattern matches in a question.
@@ -45,7 +53,7 @@ func (w wants) allowedElsewhere(c candidate) bool {
 		return false
 	}
 	m := somewhere.FindStringSubmatch(c.said)
-	if m == nil {
+	if m == nil || c.says(anywhere) || noPlaceWord.MatchString(m[1]) || asksLandlord.MatchString(w.question) && c.matches(ofRenting, c.title()+" "+c.head) {
 		return false
 	}
 	place := excluding(words.Content(m[1]), ofAnyDocument)

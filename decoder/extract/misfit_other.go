@@ -36,7 +36,7 @@ func journey(sentence, before, after string) bool {
 // question, though the label of another item has some that are nowhere else, and that item may name an amount.
 func (w wants) inOtherItem(c candidate) bool {
 	own := labelOf(c.text[c.lineStart(c.begin):c.lineEnd(c.begin)])
-	if !w.money || own == "" || !c.isItem(c.begin) || words.Shared(w.words, words.Content(own)) > 0 {
+	if !w.money || own == "" || amountWord.MatchString(own) || !c.isItem(c.begin) || words.Shared(w.words, words.Content(own)) > 0 {
 		return false
 	}
 	left := words.Without(w.words, words.Content(c.title()+"\n"+c.head+"\n"+c.text[c.lineStart(c.begin):c.lineEnd(c.begin)]))

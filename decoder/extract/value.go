@@ -166,7 +166,7 @@ var (
 	onlyMoney = lazyregexp.New(`(?i)^\W*[\d.,–-]* ?(?:` + money + `)[\d., –-]*$`)
 	// aPrice matches what may be a price: an amount of money, a number at the beginning, or what says that it costs
 	// nothing or something: "12 a day", "free".
-	aPrice = lazyregexp.New(`(?i)` + money + `|^[^\pL\d]*(?:(?:from|about|around|ca\.|approx\.|up to|at least|at most|under|over|only|just|between|an? (?:extra|additional)|for|now|the|all|(?-i:` + otherCurrencies + `)) )*\d|\b(?:free|nothing|no charge|no extra|included|inclusive|gratis|kostenlos|umsonst|gratuite?|offert|cost|price|hundred|thousand|million|billion)|: ?\d[\d.,]*$`)
+	aPrice = lazyregexp.New(`(?i)` + money + `|^[^\pL\d]*(?:(?:from|about|around|ca\.|approx\.|up to|at least|at most|under|over|only|just|between|an? (?:extra|additional)|for|now|the|all|(?-i:` + otherCurrencies + `)) )*\d|\b(?:free|nothing|no charge|no extra|included|inclusive|on request|on demand|auf anfrage|sur demande|gratis|kostenlos|umsonst|gratuite?|offert|cost|price|hundred|thousand|million|billion)|: ?\d[\d.,]*$`)
 	// aMeasure matches an amount of money or of something else: "9 kg", "20 minutes".
 	aMeasure = lazyregexp.New(`(?i)` + money + `|` + duration + `|` + length + `|` + mass)
 )

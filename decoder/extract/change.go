@@ -117,12 +117,17 @@ func (s *part) putsRight(was, q decoder.Quote, sure float64) bool {
 // replaces reports whether a sentence says that a value is no longer so: it has the value where it names the former
 // one.
 func replaces(sentence, value, question string) bool {
-	return replacesAny(formerValuesIn(sentence), sentence, value, question)
+	return replacesAny(formerValuesIn(sentence, question), sentence, value, question)
 }
 
-// formerValuesIn returns the former values that a sentence names.
-func formerValuesIn(sentence string) (all []string) {
+// formerValuesIn returns the former values that a sentence names. Whom somebody stands in for only at some times is none,
+// unless the question is about those times.
+func formerValuesIn(sentence, question string) (all []string) {
+	times := words.Content(strings.Join(forAWhile.FindAllString(sentence, -1), " "))
 	for _, pattern := range []*lazyregexp.Regexp{outdated, handsOver} {
+		if pattern == handsOver && forAWhile.MatchString(sentence) && words.Shared(times, words.Content(question)) == 0 {
+			continue
+		}
 		for _, m := range pattern.FindAllStringSubmatch(sentence, -1) {
 			all = append(all, strings.Join(m[1:], ""))
 		}
@@ -143,7 +148,7 @@ func replacesAny(olds []string, sentence, value, question string) bool {
 // is new.
 func supersedes(q decoder.Quote, question string) bool {
 	value := q.Text[q.From:q.To]
-	for _, old := range formerValuesIn(q.Text) {
+	for _, old := range formerValuesIn(q.Text, question) {
 		alike := (len(numbers(old)) > 0) == (len(numbers(value)) > 0)
 		if alike && len(valueWords(old, question)) > 0 && !sameValue(old, value, question) {
 			return true
@@ -190,6 +195,9 @@ var handsOver = lazyregexp.New(`(?:^|[^\pL])(?:` +
 	`(?:hands|handed|passes|passed|übergibt|übergab|passe|transmet)(?: [^.;:()]{1,60}?)?? (?:to|an|à) (?:\p{Lu}|me |us |mich |uns )|` +
 	`(?:(?:is|was|has been|will be) (?:replaced|succeeded|relieved) by|wird (?:von|durch) [^.;:()]{1,40} (?:ersetzt|abgelöst)|est remplacée? par) |` +
 	`(?:has |had |is |hat |ist |a )?(?:left|quit|resigned|retired|stepped down|moved (?:away|on)|gone|aufgehört|ausgeschieden|démissionné)(?: (?:the|our) (?:team|company|club|firm|board|house|office|project|group|choir|band))?(?:[;,–—-]|[.]? *$| and | so )))`)
+
+// forAWhile matches at which times somebody stands in for another: "during the holidays", "on Fridays", "for two weeks".
+var forAWhile = lazyregexp.New(`(?i)\b(?:(?:during|while) [^.;,]{1,40}|(?:on|in) [\pL ]{1,30}\bonly\b|temporarily|on ` + aWeekdayName + `s\b|for (?:the )?(?:an?|one|` + numbersFromTwo + `|few|\d+|day|week|month)(?: (?:days?|weeks?|months?))?\b|vorübergehend|während [^.;,]{1,40}|pendant [^.;,]{1,40})`)
 
 // asksHandOver matches a question for whoever hands something over: "who left?".
 var asksHandOver = lazyregexp.New(`(?i)` + questionStart + `who(?:['’]s| is| was| has| had| will)? (?:left|leav\pL+|quits?|hand(?:s|ed|ing)?|pass(?:es|ed|ing)?|resign\pL*|retir\pL*|step\pL*|gone|moved|replaced by|succeeded by|relieved by)\b`)

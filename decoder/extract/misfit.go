@@ -233,11 +233,11 @@ var misfits = []misfit{
 	}},
 	// "What is Bo's dose?": not "50 µg" in "Bo takes 75 µg. It was 50 µg until February." A reader takes it for sure.
 	{name: "until some time", valuesOnly: true, cost: over, applies: func(w wants, c candidate) bool {
-		return !w.past && heldOnce(c.said, c.from-c.begin)
+		return !w.past && heldOnce(c.said, c.from-c.begin, c.from-c.begin+len(c.value))
 	}},
 	// "Where was the walk before?": not "Ulm" in "The walk was moved to Ulm."
 	{name: "only what came after", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
-		return w.old && c.says(changedTo) && len(formerValuesIn(c.said)) == 0 && !c.says(usedTo) && !wasOfOld.MatchString(strings.TrimSpace(c.nextSentence()))
+		return w.old && c.says(changedTo) && len(formerValuesIn(c.said, w.question)) == 0 && !c.says(usedTo) && !wasOfOld.MatchString(strings.TrimSpace(c.nextSentence()))
 	}},
 	// "When is the walk?": not "3 May" in "Your walk with Ada on 3 May is cancelled."
 	{name: "cancelled", perSentence: true, valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {

@@ -21,9 +21,10 @@ func (c candidate) isFormer() bool {
 	return isNow.MatchString(next) && (len(numbers(c.value)) > 0) == (len(numbers(next)) > 0) && !hasAll(numbers(c.value), numbers(next))
 }
 
-// heldOnce reports whether a sentence says of the value at an offset that it held until some time: "was 50 µg until February".
-func heldOnce(said string, at int) bool {
-	return slices.ContainsFunc(wasUntil.FindAllStringSubmatchIndex(said, -1), func(m []int) bool { return m[0] <= at && at < m[3] })
+// heldOnce reports whether a sentence says of the value in a range that it held until some time: "was 50 µg until February".
+// What goes on behind that may say what came then.
+func heldOnce(said string, from, to int) bool {
+	return slices.ContainsFunc(wasUntil.FindAllStringSubmatchIndex(said, -1), func(m []int) bool { return m[0] <= from && from < m[3] && to <= m[1]+1 })
 }
 
 // wasUntil matches what was, as its group, and until when, at the beginning of a sentence or a clause.
@@ -77,7 +78,7 @@ var changedTo = lazyregexp.New(`(?i)\b(?:moved|moves|changed|raised|increased|re
 // outdates reports whether the sentence says that the value is no longer so.
 func (c candidate) outdates(question string) bool {
 	if !c.formerKnown {
-		c.formerValues, c.formerKnown = formerValuesIn(c.said), true
+		c.formerValues, c.formerKnown = formerValuesIn(c.said, question), true
 	}
 	return (len(c.formerValues) > 0 || c.says(instead)) && replacesAny(c.formerValues, c.said, c.value, question)
 }

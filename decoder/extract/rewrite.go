@@ -222,7 +222,7 @@ func (p passage) inSentence(w wants, t answerText) answerText {
 	switch {
 	case m != nil && w.person && p.text[t.at:t.at+len(q.Text)] == q.Text && saysOfSelf.MatchString(q.Text) && !namesAnother(value):
 		t.text = p.text[p.lineStart(t.at)+m[2] : t.at+len(q.Text)]
-	case value != "" && (w.noPlace(value) || w.measure && !aNumber.MatchString(value) && aNumber.MatchString(q.Text) || w.otherEnd(q.Text[:q.From], value) || !w.past && (p.isStruckOut(t.at+q.From, value) || heldOnce(q.Text, q.From))):
+	case value != "" && (w.noPlace(value) || w.measure && !aNumber.MatchString(value) && aNumber.MatchString(q.Text) || w.otherEnd(q.Text[:q.From], value) || !w.past && (p.isStruckOut(t.at+q.From, value) || heldOnce(q.Text, q.From, q.To))):
 		t.text = p.saySentences(t.at, t.at+len(q.Text))
 	}
 	return t

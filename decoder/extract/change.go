@@ -109,9 +109,19 @@ func (s *part) putsRight(was, q decoder.Quote, sure float64) bool {
 	if !replaces(q.Text, was.Text[was.From:was.To], s.clause) {
 		return false
 	}
-	topic, around := words.Content(s.clause), s.wordsAround(q)
-	return words.Shared(topic, around) >= min(len(topic), fewestShared(topic)) ||
-		(sure > maybeRead || was.Passage == q.Passage) && s.ofOneText(was, q) && words.Shared(excluding(topic, ofAnyDocument), around) > 0
+	topic := words.Content(s.clause)
+	return s.sharedWith(q, topic) >= min(len(topic), fewestShared(topic)) ||
+		(sure > maybeRead || was.Passage == q.Passage) && s.ofOneText(was, q) && s.sharedWith(q, excluding(topic, ofAnyDocument)) > 0
+}
+
+// sharedWith counts the words of a topic that a sentence has, with what stands around it. A title names the topic only if
+// the sentence has another word of it: "the tour is moved" in "Mill: news" is not about the mill's fee.
+func (s *part) sharedWith(q decoder.Quote, topic []string) int {
+	around, other := s.wordsAround(q), words.Without(topic, words.Content(s.known[q.Passage].title()))
+	if len(other) > 0 && words.Shared(other, around) == 0 {
+		return 0
+	}
+	return words.Shared(topic, around)
 }
 
 // replaces reports whether a sentence says that a value is no longer so: it has the value where it names the former
@@ -232,7 +242,7 @@ func (s *part) newer(was, q decoder.Quote, sure float64) bool {
 		return false
 	}
 	topic := words.Content(s.clause)
-	if words.Shared(topic, s.wordsAround(q)) < fewestShared(topic) {
+	if s.sharedWith(q, topic) < fewestShared(topic) {
 		return false
 	}
 	said, says := words.Content(was.Text), words.Content(now.text)

@@ -130,19 +130,26 @@ func replaces(sentence, value, question string) bool {
 	return replacesAny(formerValuesIn(sentence, question), sentence, value, question)
 }
 
-// formerValuesIn returns the former values that a sentence names. Whom somebody stands in for only at some times is none,
-// unless the question is about those times.
+// formerValuesIn returns the former values that a sentence names: for a question for somebody, also those in whose place another
+// comes.
 func formerValuesIn(sentence, question string) (all []string) {
-	times := words.Content(strings.Join(forAWhile.FindAllString(sentence, -1), " "))
-	for _, pattern := range []*lazyregexp.Regexp{outdated, handsOver} {
-		if pattern == handsOver && forAWhile.MatchString(sentence) && words.Shared(times, words.Content(question)) == 0 {
-			continue
-		}
+	patterns := []*lazyregexp.Regexp{outdated}
+	if asksPerson.MatchString(question) && !standsInFor(sentence, question) {
+		patterns = append(patterns, handsOver)
+	}
+	for _, pattern := range patterns {
 		for _, m := range pattern.FindAllStringSubmatch(sentence, -1) {
 			all = append(all, strings.Join(m[1:], ""))
 		}
 	}
 	return all
+}
+
+// standsInFor reports whether a sentence says that somebody comes in another's place only at times that a question does not
+// name: "during the holidays".
+func standsInFor(sentence, question string) bool {
+	times := forAWhile.FindAllString(sentence, -1)
+	return len(times) > 0 && words.Shared(words.Content(strings.Join(times, " ")), words.Content(question)) == 0
 }
 
 // replacesAny is replaces for a sentence whose former values are known.
@@ -185,7 +192,7 @@ var (
 )
 
 // outdated matches what names a former value: "instead of 9:40", "moved from 3 to 10 May", "no longer on Fridays",
-// "for "3 May" read 10 May".
+// "for '3 May' read 10 May".
 var outdated = lazyregexp.New(`(?i)(?:, (?:and )?(?:not|nicht)|\b(?:instead of|rather than|no longer|not any more|formerly|previously|until now|up to now|used to be|an?statt|bisher|nicht mehr|au lieu d[eu']|jusqu'ici|en lugar del?|en vez del?|antes)) +([^,;()]{1,40})` +
 	`|(?:\((?:was|before:?|formerly:?|previously:?|until now:?|until then:?|up from|down from|bisher|bis dahin|jusqu'alors|statt) +|\buntil [^,;.()]{1,30} it was +)((?:[^,;()]|,\d){1,40})` +
 	`|, (?:and |but )?(?:not|nicht|pas) (?:the |at |on |in )?([£€$]?\d[^,;()]{0,40}|(?-i:\p{Lu})[^,;.()]{0,40})` +

@@ -143,8 +143,7 @@ func (p passage) goesBack(w wants, row int) bool {
 }
 
 // mayBeCell reports whether the text of a cell may answer: no number says who or where something is, no date how many,
-// nothing without an amount what something costs, and only a column that says
-// so what was before.
+// nothing without an amount what something costs, and only a column that says so what was before.
 func (q query) mayBeCell(text, column string, forRow bool) bool {
 	switch {
 	case (asksPerson.MatchString(q.text) || q.place && !ofPlaces.MatchString(column)) && text != "" && !strings.ContainsFunc(text, unicode.IsLetter):

@@ -233,7 +233,7 @@ var misfits = []misfit{
 	}},
 	// "What is Bo's dose?": not "50 µg" in "Bo takes 75 µg. It was 50 µg until February." A reader takes it for sure.
 	{name: "until some time", valuesOnly: true, cost: over, applies: func(w wants, c candidate) bool {
-		return !w.past && heldOnce(c.said, c.from-c.begin, c.from-c.begin+len(c.value))
+		return !w.past && c.says(wasUntil) && heldOnce(c.said, c.from-c.begin, c.from-c.begin+len(c.value))
 	}},
 	// "Where was the walk before?": not "Ulm" in "The walk was moved to Ulm."
 	{name: "only what came after", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {

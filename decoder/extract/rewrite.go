@@ -211,10 +211,9 @@ func (p passage) withFormer(_ wants, t answerText) answerText {
 }
 
 // inSentence replaces a value that cannot be what the question asks for, though the reader points at it, by its
-// sentence: a time for a question about a place, a thing for one about a
-// measure, the end of a range of times for one about its beginning, what is
-// struck out or held only until some time. If the question asks for somebody and speakers say that it is themselves, their name is put before what
-// they say.
+// sentence: a time for a question about a place, a thing for one about a measure, the end of a range of times for one about
+// its beginning, what is struck out or held only until some time. If the question asks for somebody and speakers say that
+// it is themselves, their name is put before what they say.
 func (p passage) inSentence(w wants, t answerText) answerText {
 	q := t.quote
 	value := q.Text[q.From:q.To]

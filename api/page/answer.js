@@ -86,6 +86,7 @@ export class Answer {
     this.text.removeAttribute("aria-busy");
     this.own = own;
     if (own.unknown) this.note(unknown(own));
+    // Never rounded up to 75, from which an answer is sure.
     for (const p of own.parts.filter(isUnsure)) this.note(`Unsure: right in ${Math.min(74, Math.round(100 * p.confidence))} of 100 such answers.`, "warn");
     if (own.degraded) this.note(own.local_only ? "The cloud was missing: the device answered alone." : "The cloud was lost: the device decided a part of the answer alone.", "warn");
     for (const r of own.remarks || []) this.note(r);

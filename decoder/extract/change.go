@@ -304,8 +304,7 @@ func (p passage) announces(q decoder.Quote) bool {
 	if slices.ContainsFunc(append(dates, saysChange.FindAllStringIndex(q.Text, -1)...), before) || nowBehind.MatchString(q.Text[q.To:]) {
 		return true
 	}
-	at := strings.Index(p.text[p.body:], q.Text)
-	return at > 0 && addition.MatchString(p.text[p.body:p.body+at])
+	return addition.MatchString(p.text[p.body:p.at(q)])
 }
 
 // Bounds for a sentence that may say what has become of another's value.

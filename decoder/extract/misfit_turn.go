@@ -77,7 +77,7 @@ func (c candidate) clauseBefore() string {
 // isOfOtherNext reports whether a sentence tells of something else that comes next than the question.
 func (w wants) isOfOtherNext(said string) bool {
 	thing := nextThingIn(said)
-	return thing != "" && !anyNext[strings.ToLower(thing)] && words.Shared(excluding(w.words, words.Set("next due")), words.Content(said)) == 0
+	return thing != "" && !anyNext[strings.ToLower(thing)] && words.Shared(excluding(w.words, nextWords), words.Content(said)) == 0
 }
 
 // withItsTurn replaces the time of another turn, or of something else that comes next, by its sentence, which says of
@@ -121,6 +121,9 @@ var (
 
 // interval is a part of patterns: how long after something the next is due, or for how long it holds.
 const interval = `(?:after|every|for) (?:\d+|an?|one|` + numbersFromTwo + `) (?:days?|weeks?|months?|years?)`
+
+// nextWords say of a thing only that it comes next.
+var nextWords = words.Set("next due")
 
 // anyNext has words that stand for whatever comes next: "next appointment".
 var anyNext = words.Set("one appointment date time day visit meeting session turn term on is in at due week month year")

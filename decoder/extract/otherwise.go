@@ -47,9 +47,9 @@ const minAbout = 0.6
 func (s *part) wordsAround(q decoder.Quote) []string {
 	p := s.known[q.Passage]
 	text := p.text[:p.body] + q.Text
-	if at := strings.Index(p.text[p.body:], q.Text); at > 0 {
-		above := p.lineStart(p.body + at)
-		if before := p.text[above : p.body+at]; min(len(strings.Fields(q.Text)), len(strings.Fields(before))) <= fewWords {
+	if at := p.at(q); at > p.body {
+		above := p.lineStart(at)
+		if before := p.text[above:at]; min(len(strings.Fields(q.Text)), len(strings.Fields(before))) <= fewWords {
 			text += " " + before
 		}
 		if before := p.text[p.lineStart(max(0, above-1)):above]; strings.HasSuffix(strings.TrimSpace(before), "?") {

@@ -63,8 +63,13 @@ var functions = Set(`a an the and or but of in on at to for from by with as is a
 
 // Shared counts the words of a that are also in b, perhaps with another ending ("open", "opens", "opening") or hyphen ("wifi",
 // "Wi-Fi").
-func Shared(a, b []string) int {
-	return len(a) - len(Without(a, b))
+func Shared(a, b []string) (n int) {
+	for i := range a {
+		if hasAt(b, a, i) {
+			n++
+		}
+	}
+	return n
 }
 
 // Without returns the words of a that are not in b.

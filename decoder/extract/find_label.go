@@ -72,10 +72,28 @@ func (p passage) valueBehindLabel(q query) (from, to int, ok bool) {
 			from, to, ok, most = l.from, l.to, true, len(l.words)
 		}
 	}
-	if !ok || !q.mayBeLabelled(p.text[from:to]) {
+	if !ok || !q.mayBeLabelled(p.text[from:to]) || p.saysElsewhere(q, wanted, from) {
 		return 0, 0, false
 	}
 	return from, to, len(q.misfits(p, span.Span{Begin: from, End: to}, newSentenceCache(patternCache{}))) == 0
+}
+
+// saysElsewhere reports whether the label of the value at an offset is a name of the question, as speakers have it in a
+// chat, and another line with a label has more that the question wants: "Per: Ada, your bike is in the cellar" for
+// "Where is Ada's bike?", which what Ada says does not answer.
+func (p passage) saysElsewhere(q query, wanted []string, at int) bool {
+	name := words.Content(labelOf(p.text[p.lineStart(at):p.lineEnd(at)]))
+	rest := words.Without(wanted, name)
+	if len(name) == 0 || len(rest) == 0 || !words.HasAll(namesIn(q.text), name) {
+		return false
+	}
+	for begin, end := range p.lines() {
+		line := p.text[begin:end]
+		if (at < begin || end < at) && labelOf(line) != "" && words.Shared(words.Content(line), rest) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // mayBeLabelled reports whether a value after a label is short and of the kind that is asked for.

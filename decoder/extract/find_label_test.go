@@ -82,3 +82,18 @@ func TestValueBehindLabelMail(t *testing.T) {
 		}
 	}
 }
+
+// What somebody says in a chat does not answer about their things, if somebody else speaks of these.
+func TestValueBehindLabelSpeaker(t *testing.T) {
+	const chat = "Ada: Per, your parcel is upstairs\nPer: Ada, your bike is in the cellar\nInes: no fish\nLotte: wants the clock most\nMum: the ring goes to Lotte"
+	for question, want := range map[string]string{
+		"Where is Ada's bike?":           "",
+		"What does Lotte get from Mum?":  "",
+		"What does Lotte want in chats?": "wants the clock most",
+	} {
+		p := config(0).passage(passages.Passage{Title: "News chat", Text: chat})
+		if got := p.foundBy(passage.valueBehindLabel, question); got != want {
+			t.Errorf("%s: %q, want %q", question, got, want)
+		}
+	}
+}

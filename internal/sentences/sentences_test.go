@@ -32,7 +32,7 @@ func TestSplit(t *testing.T) {
 		"The ticket costs 25 €.|Anna pays for it.", "The hose costs 8 $.|Karl sold it.|It costs 5 £.|Otto paid 12 %.|Leo did not.",
 		"The fence is 30 m.|Emma painted it.|Add 5 g.|Otto stirs 2 l.|Paul drives 50 km/h.|Rita does 28 €/h.|Lena is in class 3 b.|Nils too.", "It needs 12 V.|Otto has 20 A.|Rita left.",
 		"The house belongs to J. Smith.|In 1721 J. S. Bach wrote it, in 1999 A. Roth.|Then 2 K. M. Ohm lamps.", "He found E. coli and 5 E. faecalis.|Caesar died 44 v. Chr. in Rom.|So 10 n. Chr. Geburt.",
-		"Oranges have vitamin C.|Emma eats them.|Otto waits at gate B.|Nils sits in hall D.|Rita came with K. Roth", "Ein Teleskop f. Jürgen vom Turnverein e. V. Kassel.", "문을 닫을 것.|창문도 닫는다.", "Звонил А. П. Чехов.|Он врач.", "د. أحمد هنا.|نعم.",
+		"Oranges have vitamin C.|Emma eats them.|Otto waits at gate B.|Nils sits in hall D.|Rita came with K. Roth", "Wartung durch Fa. Huber.|Bezahlt.", "Ein Teleskop f. Jürgen vom Turnverein e. V. Kassel.", "문을 닫을 것.|창문도 닫는다.", "Звонил А. П. Чехов.|Он врач.", "د. أحمد هنا.|نعم.",
 		"Requiem op. 48 is long.|We sang the Concerto Op. 3 Nr. 8, BWV 593.|The op. was fine.",
 		"Call Mme Gagnebœuf, tél. 03 85 12 or tfno. 55.|Merci.", "The boiler code is 4711-B.|Call Jens.|Hans-J. Roth and J.-P. Sartre came.",
 	} {

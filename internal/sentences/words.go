@@ -4,7 +4,7 @@ import "strings"
 
 var (
 	// beforeNames are abbreviations that never end a sentence: titles, and those that introduce an example or a name.
-	beforeNames = set(`mr mrs ms mx dr prof hr fr frl st rev hon capt cpt lt col gen sgt sr sra dra mme mlle dipl ing hl
+	beforeNames = set(`mr mrs ms mx dr prof fa hr fr frl st rev hon capt cpt lt col gen sgt sr sra dra mme mlle dipl ing hl
  e.g i.e z.b d.h p.p vs bzw inkl incl evtl ggf sog vgl z`)
 	// beforeWords are abbreviations that end a sentence only if a word follows that begins one.
 	beforeWords = set("tel tél tfno teléf fax mob ext extn approx ca circa mt ft ave blvd rd sq dept est geb gest jr mah cad cf resp av abs ziff nr nrn bd ed eds med")

@@ -115,9 +115,7 @@ var misfits = []misfit{
 	// "What is the price of a morning?": not "£30" in "A full day is £58, a morning (until 12.45) £33 and an afternoon £30."
 	{name: "another's value", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool { return c.isOtherEnumerated(w.words) }},
 	// "What does E3 mean?": not "the tap is closed" in "E1: the tap is closed."
-	{name: "another code", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
-		return w.otherLetterCode(c)
-	}},
+	{name: "another code", perSentence: true, cost: wrongPart, sentenceFails: true, applies: wants.otherLetterCode},
 	// "Who teaches year 3?": not "Ada Holm" in "Ada Holm teaches Year 5."
 	{name: "another number", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return w.otherNumber(c.head, c.said) || w.otherNumber(c.title(), "") && !w.hasNumber(c.text)
@@ -140,27 +138,23 @@ var misfits = []misfit{
 		return w.otherIdentifier(c.head, c.said)
 	}},
 	// "Since which version is there --fast?": not "2.0" in "--safe was dropped in 3.0. / Twice as fast since 2.0."
-	{name: "another option", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
-		return w.otherOption(c)
-	}},
+	{name: "another option", perSentence: true, cost: wrongPart, sentenceFails: true, applies: wants.otherOption},
 	// "How much faster is 2.1.0?": not "9 %" in "2.1.0 (May) / Faster by 5 %. / 2.0.0 (April) / Faster by 9 %."
-	{name: "another release", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
-		return w.ofOtherRelease(c)
-	}},
+	{name: "another release", perSentence: true, cost: wrongPart, sentenceFails: true, applies: wants.ofOtherRelease},
 	// "Who is deputy manager at the mill?": not "Ada Lund" in "Manager: Ada Lund"
 	{name: "another role", perSentence: true, valuesOnly: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return len(w.role) > 0 && !words.HasAll(words.Content(c.text[:c.body]+" "+c.head+" "+c.said), w.role)
 	}},
 	// "When was Mina vaccinated?": not "2024" in "Emil was vaccinated in 2024. Mina and Emil swim."
-	{name: "another name's", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool { return w.ofAnotherName(c) }},
+	{name: "another name's", perSentence: true, cost: wrongPart, sentenceFails: true, applies: wants.ofAnotherName},
 	// "Which drops does Dad take?": not "Xalan" in "MUM: drops Xalan / DAD: B12"
-	{name: "another's line", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool { return w.inAnothersLine(c) }},
+	{name: "another's line", perSentence: true, cost: wrongPart, sentenceFails: true, applies: wants.inAnothersLine},
 	// "What does the lamp fair cost?": not "9 €" in "- Lamp fair: free / - Open mill: 9 €"
-	{name: "another item's", perSentence: true, cost: otherEntry, sentenceFails: true, applies: func(w wants, c candidate) bool { return w.inOtherItem(c) }},
+	{name: "another item's", perSentence: true, cost: otherEntry, sentenceFails: true, applies: wants.inOtherItem},
 	// "Who is Ada Lund?": not "mill-2" in "Host | Owner / mill-2 | Ada Lund"
-	{name: "what somebody has", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool { return w.isOfTheirThing(c) }},
+	{name: "what somebody has", perSentence: true, cost: wrongKind, sentenceFails: true, applies: wants.isOfTheirThing},
 	// "What is the bus of the old mill?": not "22" in "Old mill / Bus: 33 / Red barn / Bus: 22"
-	{name: "another's section", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool { return w.inOtherSection(c) }},
+	{name: "another's section", perSentence: true, cost: wrongPart, sentenceFails: true, applies: wants.inOtherSection},
 	// "Who has the keys?": not "Ada Lund" in "Ada Lund did not want the keys again, so Per Holm has them."
 	{name: "denied", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
 		return w.person && (denies.MatchString(c.after) || iDeny.MatchString(c.value)) && !asksDenied.MatchString(w.question)
@@ -174,13 +168,9 @@ var misfits = []misfit{
 		return w.child && c.says(outOfReach)
 	}},
 	// "Can I bring tyres?": not "Asbestos is not accepted." beside "Tyres cost 4 €."
-	{name: "another thing", perSentence: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
-		return w.isOfAnotherThing(c)
-	}},
+	{name: "another thing", perSentence: true, cost: wrongPart, applies: wants.isOfAnotherThing},
 	// "Are dogs allowed at the pool?": not "Dogs are not allowed on the ferry."
-	{name: "allowed elsewhere", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
-		return w.allowedElsewhere(c)
-	}},
+	{name: "allowed elsewhere", perSentence: true, cost: wrongPart, sentenceFails: true, applies: wants.allowedElsewhere},
 	// "When does the boat to Vaasa sail?": not "9:00" in "Boat 7: Vaasa – Umeå, 9:00"
 	{name: "the way back", perSentence: true, cost: wrongPart, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		row := c.rowAt(c.begin, c.end)

@@ -57,6 +57,9 @@ func (p passage) candidate(s span.Span, all sentenceCache) candidate {
 	return candidate{passage: p, sentenceSeen: seen, from: s.Begin, value: p.text[s.Begin:s.End], after: p.text[s.End:max(s.End, end)]}
 }
 
+// before returns what stands before the value in its sentence.
+func (c candidate) before() string { return c.text[c.begin:max(c.begin, c.from)] }
+
 // patternCache remembers whether a pattern matches a text. Most candidates of a sentence, and many passages, share their
 // words, and the patterns are large.
 type patternCache map[patternAndText]bool

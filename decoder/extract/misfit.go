@@ -194,7 +194,7 @@ var misfits = []misfit{
 	}},
 	// "When does the mill close?": not "Mondays" in "The mill closes at 5. It is closed on Mondays."
 	{name: "closed then, not closing", valuesOnly: true, cost: otherEntry, applies: func(w wants, c candidate) bool {
-		return asksClosing.MatchString(w.question) && isClosed.MatchString(c.said[:max(0, c.from-c.begin)])
+		return asksClosing.MatchString(w.question) && isClosed.MatchString(c.before())
 	}},
 	// "When did the mill move to the hill?": not "12 May" in "30 April / The mill has moved to the hill. / 12 May / The
 	// dog is ill."

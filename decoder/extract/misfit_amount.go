@@ -121,7 +121,7 @@ var countsItself = lazyregexp.New(`(?i)^[^\pL\d]*\d[\d.,/]* ?(?:(?:g|kg|mg|ml|cl
 // isGoal reports whether a value is that up to which one does again what the question asks about, and its sentence has no
 // condition that says when: "refill to 2 bar". What is inflated or set at once has that value.
 func (c candidate) isGoal(w wants) bool {
-	m := doneTo.FindStringSubmatch(c.text[c.begin:max(c.begin, c.from)])
+	m := doneTo.FindStringSubmatch(c.before())
 	return m != nil && words.Shared(words.Content(m[1]), w.words) > 0 && !c.says(condition)
 }
 

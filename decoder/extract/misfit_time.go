@@ -10,7 +10,7 @@ import (
 
 // isFormer reports whether a value is a former one: its clause says "was", and a later one has another value with "now".
 func (c candidate) isFormer() bool {
-	clause := c.text[c.begin:max(c.begin, c.from)]
+	clause := c.before()
 	if i := strings.LastIndexAny(clause, ";.:"); i >= 0 {
 		clause = clause[i:]
 	}

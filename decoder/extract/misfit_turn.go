@@ -70,7 +70,7 @@ func nextThingIn(text string) string {
 
 // clauseBefore returns what stands before the value in its clause.
 func (c candidate) clauseBefore() string {
-	before := c.text[c.begin:max(c.begin, c.from)]
+	before := c.before()
 	return before[strings.LastIndexAny(before, ".;,()|")+1:]
 }
 

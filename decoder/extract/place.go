@@ -239,10 +239,8 @@ func (p passage) widenQuantities(w wants, spans []span.Span) {
 		if m := rangeBehind.FindStringSubmatch(p.text[to:end]); m != nil && endsNumber.MatchString(p.text[from:to]) && ascends(p.text[from:to], m[1]) {
 			to += len(m[1])
 		}
-		if ofMoney.MatchString(p.text[from:to]) {
-			if m := eachBehind.FindStringSubmatch(p.text[to:end]); m != nil {
-				to += len(m[1])
-			}
+		if m := eachBehind.FindStringSubmatch(p.text[to:end]); m != nil && ofMoney.MatchString(p.text[from:to]) {
+			to += len(m[1])
 		}
 		spans[i].Begin, spans[i].End = p.widen(from, to)
 	}

@@ -91,7 +91,7 @@ func (p passage) numberInTable(question string, name []string) (out quantified, 
 		if !words.HasAll(words.Content(p.slice(label)), name) {
 			continue
 		}
-		value, unit, number := numberIn(p.text[r.cells[column].from:r.cells[column].to])
+		value, unit, number := numberIn(p.slice(r.cells[column]))
 		if ok || !number {
 			return out, false
 		}

@@ -189,14 +189,8 @@ func (p passage) sinceThen(begin, from, end int) (to int, ok bool) {
 	if was := usedTo.FindStringIndex(said); was != nil {
 		return end, isNow.MatchString(said[was[1]:])
 	}
-	if end+1 >= len(p.text) || wasSo.MatchString(said) {
-		return end, false
-	}
-	next, to := p.sentence(min(len(p.text), end+1), min(len(p.text), end+2))
-	if next < end || to > p.lineEnd(begin) {
-		return end, false
-	}
-	return to, wasOfOld.MatchString(p.text[next:to])
+	next, to := p.sentenceAfter(begin, end)
+	return to, !wasSo.MatchString(said) && wasOfOld.MatchString(next)
 }
 
 // withFormer replaces a new value, where the question asks for the former one, by the sentences that say both.

@@ -15,9 +15,9 @@ func (p passage) firstSince(w wants, t answerText) answerText {
 		return t
 	}
 	if first := p.firstWith(row, column, numbers(w.question)); first < row {
-		from, to := p.rows[first].cells[column].from, p.rows[first].cells[column].to
-		t.text, t.quote = p.text[from:to], p.quote(from, to)
-		t.at = from - t.quote.From
+		cell := p.rows[first].cells[column]
+		t.text, t.quote = p.slice(cell), p.quote(cell.from, cell.to)
+		t.at = cell.from - t.quote.From
 	}
 	return t
 }

@@ -33,7 +33,7 @@ func (p passage) labels(begin, end int) (out []label) {
 		return out
 	}
 	if name := labelOf(line); name != "" {
-		at := begin + strings.Index(line, name) + len(name) + len(": ")
+		at := begin + behindLabel(line, name)
 		if words := words.Content(unit.ReplaceAllString(name, "")); len(words) > 0 && at < end {
 			out = append(out, label{words, at, end})
 		}

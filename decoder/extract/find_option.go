@@ -34,7 +34,7 @@ func (p passage) defaultValue(q query) (from, to int, found bool) {
 	if !asksDefault.MatchString(q.text) || q.form != formValue || q.former {
 		return 0, 0, false
 	}
-	wanted := slices.DeleteFunc(words.Content(q.text), func(w string) bool { return defaultWords[w] || asksOnly[w] })
+	wanted := excluding(excluding(words.Content(q.text), defaultWords), asksOnly)
 	wanted = words.Without(wanted, words.Content(p.title()))
 	if len(wanted) == 0 {
 		return 0, 0, false
@@ -153,7 +153,7 @@ func (p passage) explained(names []string) (from, to int, ok bool) {
 			if ok {
 				return 0, 0, false
 			}
-			from, to, ok = begin+strings.Index(line, label)+len(label)+len(": "), end, true
+			from, to, ok = begin+behindLabel(line, label), end, true
 		}
 	}
 	return from, to, ok

@@ -131,8 +131,7 @@ func (p passage) isOtherRow(w wants, row int) bool {
 
 // goesBack reports whether a row has the places of a question's journey in the columns for the way back.
 func (p passage) goesBack(w wants, row int) bool {
-	names := p.rows[row].names
-	from, to := columnNamedOneOf(names, fromWords), columnNamedOneOf(names, toWords)
+	from, to := journeyColumns(p.rows[row].names)
 	if from < 0 || to < 0 {
 		return false
 	}
@@ -313,16 +312,19 @@ func (p passage) rowWith(q query, wanted []string, without int) (row, missing in
 // originColumn returns the column of the places where journeys begin, if another has those where they end and the question
 // is not about leaving: who asks for the hotel in Lund means the journey to Lund. It is -1 if there is no such column.
 func (p passage) originColumn(question string) int {
-	from, to := columnNamedOneOf(p.rows[0].names, fromWords), columnNamedOneOf(p.rows[0].names, toWords)
+	from, to := journeyColumns(p.rows[0].names)
 	if to < 0 || leaving.MatchString(question) {
 		return -1
 	}
 	return from
 }
 
-// columnNamedOneOf returns the first column that has one of some names; -1 if there is none.
-func columnNamedOneOf(columns []string, names map[string]bool) int {
-	return slices.IndexFunc(columns, func(n string) bool { return names[strings.ToLower(n)] })
+// journeyColumns returns the first columns of the places where journeys begin and where they end; -1 for one that is not there.
+func journeyColumns(columns []string) (from, to int) {
+	called := func(names map[string]bool) int {
+		return slices.IndexFunc(columns, func(n string) bool { return names[strings.ToLower(n)] })
+	}
+	return called(fromWords), called(toWords)
 }
 
 var (
@@ -383,7 +385,7 @@ func (p passage) sumOnReceipt(q query) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	wanted := words.Without(words.Content(q.text), words.Content(p.title()))
-	wanted = slices.DeleteFunc(wanted, func(w string) bool { return asksOnly[w] || summed[w] })
+	wanted = excluding(excluding(wanted, asksOnly), summed)
 	if len(wanted) == 0 {
 		return 0, 0, false
 	}

@@ -46,6 +46,9 @@ func labelOf(line string) string {
 	return label
 }
 
+// behindLabel returns the offset at which a line goes on after its label.
+func behindLabel(line, label string) int { return strings.Index(line, label) + len(label) + len(": ") }
+
 // longestLabel is the length of the longest label, in words.
 const longestLabel = 8
 

@@ -81,10 +81,9 @@ func New(ctx context.Context, cfg Config, req decoder.Request) (*Decoder, error)
 	if err != nil {
 		return nil, fmt.Errorf("extract: %w", err)
 	}
-	spell := func(s string) []tandem.Token { return cfg.Tokenizer.Encode(s, tokenizer.Options{}) }
-	d := &Decoder{cfg: cfg, newline: spell("\n"), end: cfg.Tokenizer.EOGs()[0]}
+	d := &Decoder{cfg: cfg, newline: cfg.encode("\n"), end: cfg.Tokenizer.EOGs()[0]}
 	d.divide(req)
-	d.lost = spell(" … " + d.refusal)
+	d.lost = cfg.encode(" … " + d.refusal)
 	if err := d.read(ctx, req); err != nil {
 		return nil, fmt.Errorf("extract: %d passages: %w", len(req.Passages), err)
 	}

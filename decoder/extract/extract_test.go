@@ -132,7 +132,7 @@ func TestAlreadySaid(t *testing.T) {
 	}
 	const times = "The mill opens at 9 and closes at 5."
 	d := Decoder{parts: []part{{contexts: []docContext{
-		{r: 1, texts: []spelledText{{text: "9", quote: decoder.Quote{Text: times}}}}, {r: 0, texts: []spelledText{{text: Unknown}}},
+		{r: 1, texts: []spelledText{{answerText: from("9", times)[0]}}}, {r: 0, texts: []spelledText{{}}},
 	}}}}
 	if !d.alreadySaid(from(times, times)) || d.alreadySaid(from("The mill is shut.", "The mill is shut.")) || d.alreadySaid(nil) {
 		t.Error("the sentence of an answer is not told from others")

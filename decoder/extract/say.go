@@ -229,8 +229,8 @@ func (p passage) quoteAround(from, to int) decoder.Quote {
 type answerText struct {
 	text  string
 	p     float64
-	quote decoder.Quote
-	at    int // where the quote begins in the passage's text
+	quote decoder.Quote // where it stands, without Passage, Weight and Relevance
+	at    int           // where the quote begins in the passage's text
 }
 
 // answerTexts turns the likeliest spans into texts: the likeliest first, their probabilities summing to 1.

@@ -14,11 +14,13 @@ import (
 
 // spelledText is a text that a context may answer.
 type spelledText struct {
-	text   string
+	answerText
 	tokens []tandem.Token // of the text, with those that end the part
-	p      float64
-	quote  decoder.Quote // where the text stands, without Passage, Weight and Relevance
-	at     int           // where the quote begins in the passage's text
+}
+
+// encode returns the tokens of a text.
+func (c Config) encode(text string) []tandem.Token {
+	return c.Tokenizer.Encode(text, tokenizer.Options{})
 }
 
 // spell turns texts that answer in a form into tokens. Where a sentence is too long for its part of the answer, the
@@ -31,24 +33,24 @@ func (d *Decoder) spell(form form, texts []answerText, ends []tandem.Token) []sp
 		if slices.Equal(ends, d.newline) {
 			t.text = flat(t.text)
 		}
-		tokens := d.cfg.Tokenizer.Encode(t.text, tokenizer.Options{})
+		tokens := d.cfg.encode(t.text)
 		if alone := unmarked(t.quote.Text); len(tokens) > room && alone != "" && len(alone) < len(t.text) && strings.Contains(t.text, alone) { // without what stands around it
 			t.text = alone
-			tokens = d.cfg.Tokenizer.Encode(t.text, tokenizer.Options{})
+			tokens = d.cfg.encode(t.text)
 		}
 		if q := t.quote; len(tokens) > room && q.From < q.To {
 			t.text = flat(q.Text[q.From:q.To]) // the value alone
 			if form != formValue {
 				t.text = d.withClauses(q, room)
 			}
-			tokens = d.cfg.Tokenizer.Encode(t.text, tokenizer.Options{})
+			tokens = d.cfg.encode(t.text)
 		}
 		if len(tokens) > room {
 			if tokens = d.shortened(t.text, room); len(tokens) > d.cfg.MaxTokens {
 				tokens = nil // not even an ellipsis fits
 			}
 		}
-		out = append(out, spelledText{t.text, slices.Concat(tokens, ends), t.p, t.quote, t.at})
+		out = append(out, spelledText{t, slices.Concat(tokens, ends)})
 	}
 	return out
 }
@@ -56,7 +58,7 @@ func (d *Decoder) spell(form form, texts []answerText, ends []tandem.Token) []sp
 // withClauses returns a sentence without its first clauses, as few of them as must go for what the reader points at to fit.
 func (d *Decoder) withClauses(q decoder.Quote, room int) string {
 	from, mark := 0, ""
-	for len(d.cfg.Tokenizer.Encode(mark+flat(q.Text[from:q.To])+" …", tokenizer.Options{})) > room {
+	for len(d.cfg.encode(mark+flat(q.Text[from:q.To])+" …")) > room {
 		next := strings.IndexAny(q.Text[from:q.From], ",;")
 		if next < 0 {
 			break
@@ -71,7 +73,7 @@ func (d *Decoder) shortened(text string, room int) []tandem.Token {
 	text = strings.Join(strings.Fields(text), " ")
 	cuts := wholeUntil(text)
 	cut := func(n int) []tandem.Token {
-		return d.cfg.Tokenizer.Encode(strings.TrimPrefix(text[:cuts[n]]+" …", " "), tokenizer.Options{})
+		return d.cfg.encode(strings.TrimPrefix(text[:cuts[n]]+" …", " "))
 	}
 	return cut(sort.Search(len(cuts)-1, func(n int) bool { return len(cut(n+1)) > room }))
 }

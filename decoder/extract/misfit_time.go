@@ -18,7 +18,7 @@ func (c candidate) isFormer() bool {
 		return false
 	}
 	next := c.after + c.nextSentence()
-	return isNow.MatchString(next) && (len(numbers(c.value)) > 0) == (len(numbers(next)) > 0) && !hasAll(numbers(c.value), numbers(next))
+	return isNow.MatchString(next) && (len(numbers(c.value)) > 0) == (len(numbers(next)) > 0) && !containsAll(numbers(c.value), numbers(next))
 }
 
 // heldOnce reports whether a sentence says of the value in a range that it held until some time: "was 50 µg until February".

@@ -31,7 +31,7 @@ func disagree(question, answer string, q decoder.Quote) bool {
 	case len(a) == 0 || len(b) == 0:
 		return false
 	}
-	return !hasAll(a, b) && !hasAll(b, a)
+	return !containsAll(a, b) && !containsAll(b, a)
 }
 
 // Bounds of the values that are compared, in words.
@@ -40,8 +40,8 @@ const (
 	fewWords = 4 // of values without a number: longer ones may say the same in other words
 )
 
-// hasAll reports whether a has all of b.
-func hasAll(a, b []string) bool {
+// containsAll reports whether a has all of b.
+func containsAll(a, b []string) bool {
 	return !slices.ContainsFunc(b, func(x string) bool { return !slices.Contains(a, x) })
 }
 
@@ -72,7 +72,7 @@ func sameValue(a, b, question string) bool {
 // mentions reports whether a text names a value.
 func mentions(text, value, question string) bool {
 	v := valueWords(value, question)
-	return len(v) > 0 && hasAll(slices.Concat(numbersOrTimes(text), words.Content(text)), v)
+	return len(v) > 0 && containsAll(slices.Concat(numbersOrTimes(text), words.Content(text)), v)
 }
 
 // numbersOrTimes is numbers, with what may be a time of the day written as one: "8.20" is "8:20".

@@ -36,12 +36,8 @@ func (d *Decoder) Parts() []decoder.Part {
 
 // partEnd returns where the part that begins at token from ends in the answer.
 func (d *Decoder) partEnd(n, from int) int {
-	if n < len(d.clauses)-1 {
-		for i := from; i < len(d.answer); i++ {
-			if slices.Contains(d.cfg.Tokenizer.Piece(d.answer[i]), '\n') {
-				return i + 1
-			}
-		}
+	if i := slices.IndexFunc(d.answer[from:], func(t tandem.Token) bool { return d.endsPart(n, t) }); i >= 0 {
+		return from + i + 1
 	}
 	return len(d.answer)
 }

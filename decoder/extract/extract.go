@@ -275,12 +275,16 @@ func (d *Decoder) ends(part int) []tandem.Token {
 	return d.newline
 }
 
-// progress returns which part of the question an answer has come to, and its tokens for that part. A part ends after a
-// token with a line end.
+// endsPart reports whether a token of a part of the answer is its last: one with a line end, if another part follows.
+func (d *Decoder) endsPart(part int, t tandem.Token) bool {
+	return part < len(d.clauses)-1 && slices.Contains(d.cfg.Tokenizer.Piece(t), '\n')
+}
+
+// progress returns which part of the question an answer has come to, and its tokens for that part.
 func (d *Decoder) progress(answer []tandem.Token) (part int, prefix []tandem.Token) {
 	from := 0
 	for i, t := range answer {
-		if part < len(d.clauses)-1 && slices.Contains(d.cfg.Tokenizer.Piece(t), '\n') {
+		if d.endsPart(part, t) {
 			part, from = part+1, i+1
 		} else if d.cfg.Tokenizer.EOG(t) {
 			return len(d.clauses), nil

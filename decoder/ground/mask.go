@@ -104,7 +104,7 @@ func (w *walk) follow(node int32, p parse) {
 	}
 }
 
-// both follows a node of a trie of texts from a node of the tokens. emit emits the parses at a node of the texts.
+// both follows a node of a trie of texts from a node of the tokens. parses emits those at a node of the texts.
 func (w *walk) both(node int32, texts *vocabulary.Trie, at int32, parses func(int32, func(parse))) {
 	from, to := texts.Children(at)
 	for n := from; n < to; n++ {

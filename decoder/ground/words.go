@@ -131,30 +131,25 @@ func suffixes(chars []char, i int) bool {
 // number and its sign are not parted either.
 func within(chars []char, size int, amounts bool) []bool {
 	out := make([]bool, size+1)
+	join := func(from, to int) { // no cut behind from, up to to
+		for at := from + 1; at <= to; at++ {
+			out[at] = true
+		}
+	}
 	last := -1 // index of the last character of a word
 	for i, c := range chars {
 		if !c.class.inWord() {
 			continue
 		}
 		if last >= 0 && joins(chars[last], chars[last+1:i], c, amounts) {
-			for at := chars[last].at + 1; at <= c.at; at++ {
-				out[at] = true
-			}
+			join(chars[last].at, c.at)
 		} else if c.class == digit && hasPrefix(chars[:i]) {
-			for at := chars[i-1].at + 1; at <= c.at; at++ {
-				out[at] = true
-			}
+			join(chars[i-1].at, c.at)
 		}
 		last = i
 	}
 	for i, c := range chars { // characters are not cut
-		next := size
-		if i+1 < len(chars) {
-			next = chars[i+1].at
-		}
-		for at := c.at + 1; at < next; at++ {
-			out[at] = true
-		}
+		join(c.at, endOf(chars, i, size)-1)
 	}
 	return out
 }
@@ -198,6 +193,7 @@ func wordsOf(text string) []string {
 	return out
 }
 
+// endOf returns where chars[i] ends in a text of size bytes.
 func endOf(chars []char, i, size int) int {
 	if i+1 < len(chars) {
 		return chars[i+1].at

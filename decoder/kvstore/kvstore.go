@@ -4,6 +4,7 @@ package kvstore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/hex"
@@ -69,9 +70,12 @@ func (s *Store) Close() error {
 	return nil
 }
 
+// nameOf returns a blob's name in the store's directory and in a bucket.
+func nameOf(key [32]byte) string { return hex.EncodeToString(key[:]) + kvSuffix }
+
 func (s *Store) path(key [32]byte) string {
-	name := hex.EncodeToString(key[:])
-	return filepath.Join(s.dir, name[:2], name+kvSuffix)
+	name := nameOf(key)
+	return filepath.Join(s.dir, name[:2], name)
 }
 
 // Get returns the checked blob under key and marks it as used. The caller closes it. ctx ends a request to the bucket.
@@ -303,12 +307,7 @@ func (s *Store) evict() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	files := s.files()
-	slices.SortFunc(files, func(a, b kvFile) int {
-		if c := a.used.Compare(b.used); c != 0 {
-			return c
-		}
-		return strings.Compare(a.path, b.path)
-	})
+	slices.SortFunc(files, func(a, b kvFile) int { return cmp.Or(a.used.Compare(b.used), strings.Compare(a.path, b.path)) })
 	s.size, s.since = 0, 0
 	for _, f := range files {
 		s.size += f.size

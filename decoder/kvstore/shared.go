@@ -2,7 +2,6 @@ package kvstore
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"io"
 	"io/fs"
@@ -65,9 +64,6 @@ func (s *Store) Shares() Shares {
 	defer s.shared.mu.Unlock()
 	return s.shared.shares
 }
-
-// nameOf returns a blob's name in a bucket.
-func nameOf(key [32]byte) string { return hex.EncodeToString(key[:]) + kvSuffix }
 
 // fetch takes a blob from the bucket into the store, and reports whether it is there now.
 func (s *Store) fetch(ctx context.Context, key [32]byte) bool {

@@ -344,10 +344,7 @@ func (d *Decoder) Next(ctx context.Context, keep int, app []tandem.Token) (Outpu
 // Finish sets the answer as both sides agreed on it, for Parts and MeanWeights. Its last tokens may have been checked ahead.
 // It computes a pass only where the weights need logits.
 func (d *Decoder) Finish(ctx context.Context, answer []tandem.Token) error {
-	keep := 0
-	for keep < min(len(answer), len(d.answer)) && answer[keep] == d.answer[keep] {
-		keep++
-	}
+	keep := tandem.CommonPrefix(answer, d.answer)
 	if keep == len(answer) && keep == len(d.answer) {
 		return nil
 	}
@@ -424,9 +421,9 @@ func (d *Decoder) Close() error {
 
 // release gives the contexts' KV caches and the logits back.
 func (d *Decoder) release() {
-	d.spare(&d.before)
-	d.spare(&d.pass)
-	d.spare(&d.promptMemory)
+	spare(&d.before)
+	spare(&d.pass)
+	spare(&d.promptMemory)
 	for _, c := range d.contexts {
 		c.seq.Release()
 	}
@@ -441,10 +438,8 @@ func (d *Decoder) edit(keep int, app []tandem.Token) error {
 		return fmt.Errorf("an answer of %d tokens: the model's context of %d tokens leaves room for %d",
 			n, d.cfg.context(), room)
 	}
-	for _, t := range app {
-		if vocab := d.cfg.Model.Config().Vocab; t < 0 || int(t) >= vocab {
-			return fmt.Errorf("token %d in a vocabulary of %d", t, vocab)
-		}
+	if i := slices.IndexFunc(app, d.unknown); i >= 0 {
+		return fmt.Errorf("token %d in a vocabulary of %d", app[i], d.cfg.Model.Config().Vocab)
 	}
 	var follow []tandem.Token
 	if keep == len(d.answer) {
@@ -545,13 +540,13 @@ func (d *Decoder) forward(ctx context.Context, batch []model.Input) ([][]float32
 	if err != nil {
 		return nil, err
 	}
-	d.spare(&d.before)
+	spare(&d.before)
 	d.before, d.pass = d.pass, into
 	return out, nil
 }
 
 // spare gives the memory of a pass back.
-func (d *Decoder) spare(memory **model.Logits) {
+func spare(memory **model.Logits) {
 	if *memory != nil {
 		(*memory).Release()
 		*memory = nil
@@ -565,18 +560,18 @@ const promptKept = 8
 // spareUnused gives back what later calls hardly need. With a large vocabulary the logits of a few contexts take more memory than
 // their keys and values, and most answers of a busy cloud wait. rewind computes again what is missing.
 func (d *Decoder) spareUnused() {
-	d.spare(&d.before)
+	spare(&d.before)
 	if !d.cfg.caches() {
 		return
 	}
 	if d.done >= promptKept && !d.cfg.Model.Forgets() { // which cannot go back before the end of a prompt
-		d.spare(&d.promptMemory)
+		spare(&d.promptMemory)
 		d.prompt = nil
 	}
 	if d.needsAll() || d.tree != nil && len(d.tree.forecasts) > 0 {
 		return
 	}
-	if d.spare(&d.pass); d.done > 0 {
+	if spare(&d.pass); d.done > 0 {
 		d.logits = nil
 	}
 	if d.tree != nil {

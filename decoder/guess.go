@@ -51,10 +51,7 @@ func (g *guesser) read() { g.panel.Begin(g.drafters, &g.rate, g.prompts, specdec
 
 // follow makes the drafters' text the prompts followed by text.
 func (g *guesser) follow(text []tandem.Token) {
-	n, had := 0, g.panel.Text()[len(g.prompts):]
-	for n < len(text) && n < len(had) && text[n] == had[n] {
-		n++
-	}
+	n := tandem.CommonPrefix(text, g.panel.Text()[len(g.prompts):])
 	g.panel.Rewind(len(g.prompts) + n)
 	g.panel.Append(text[n:])
 }

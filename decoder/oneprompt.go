@@ -71,10 +71,7 @@ func (w *OnePrompt) Limit(answer []tandem.Token, logits []float32) {
 
 // follow makes states those of an answer.
 func (w *OnePrompt) follow(answer []tandem.Token) {
-	same := 0
-	for same < min(len(answer), len(w.answer)) && answer[same] == w.answer[same] {
-		same++
-	}
+	same := tandem.CommonPrefix(answer, w.answer)
 	for _, t := range w.answer[same:] {
 		w.text = w.text[:len(w.text)-len(w.tok.Piece(t))]
 	}

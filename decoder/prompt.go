@@ -168,10 +168,7 @@ func (w promptWriter) write(group []passages.Passage, share float64) (prompt, er
 	// Encode the whole at once: if it were cut where the texts meet, "Question: " + "What" would not give the model's token
 	// " What". The prefix is what the tokens of before and of the whole have in common.
 	head, all := chat.Encode(tok, before), chat.Encode(tok, before+after)
-	n := 0
-	for n < len(head) && n < len(all)-1 && head[n] == all[n] {
-		n++
-	}
+	n := tandem.CommonPrefix(head, all[:max(0, len(all)-1)])
 	return prompt{prefix: all[:n], rest: all[n:], passages: read, said: said}, nil
 }
 

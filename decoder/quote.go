@@ -8,7 +8,7 @@ const quoteMargin = 4.0
 const MinShare = 0.1
 
 // WorthShowing reports whether a quote is worth showing: its share of the answer is at least MinShare, or its relevance is
-// within QuoteMargin of the best.
+// within quoteMargin of the best.
 func WorthShowing(share, relevance, best float64) bool {
 	return share >= MinShare || relevance > best-quoteMargin
 }

@@ -27,9 +27,7 @@ func completed(before, clause string) string {
 	case namesTopicFirst(c): // "the hut, what does it cost?"
 		topic, rest, _ := strings.Cut(c, ", ")
 		return resolved(rest, "what is "+topic)
-	case asksAlone(c), asksAlone(afterFirst(c)) && prepositions[first]: // "and when?", "from when?"
-		return trimQuestion(c) + " " + afterAsking(before) + "?"
-	case goesOn && asksMore(c): // "and from what age?"
+	case asksAlone(c), asksAlone(afterFirst(c)) && prepositions[first], goesOn && asksMore(c): // "and when?", "from when?", "and from what age?"
 		return trimQuestion(c) + " " + afterAsking(before) + "?"
 	case opensQuestion(c) || openers[first]:
 		if refersBack(c) {

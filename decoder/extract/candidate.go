@@ -24,9 +24,10 @@ type sentenceSeen struct {
 	dated      bool   // the heading has a digit
 	titled     bool   // the heading is the document's title
 
-	patternCache                   // shared by all sentences that the question is asked of
-	verdicts          map[int]bool // of the misfits that judge the sentence alone, by their index
-	formerValues      []string     // the values that it says are out of date
+	patternCache               // shared by all sentences that the question is asked of
+	misfits           []misfit // those that judge the sentence alone and apply
+	judged            bool     // misfits is known
+	formerValues      []string // the values that it says are out of date
 	formerKnown       bool
 	enumerations      [][]enumeratedValue // by kind
 	enumerationsKnown bool
@@ -50,7 +51,7 @@ func (p passage) candidate(s span.Span, all sentenceCache) candidate {
 		above := p.headingAbove(begin)
 		seen = &sentenceSeen{
 			begin: begin, end: end, said: p.text[begin:end], head: above, dated: hasDigit(above), titled: above == p.title(),
-			patternCache: all.patternCache, verdicts: map[int]bool{},
+			patternCache: all.patternCache,
 		}
 		all.at[textRange{begin, end}] = seen
 	}

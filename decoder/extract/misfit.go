@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"slices"
 	"strings"
 
 	"tandem/internal/words"
@@ -258,21 +259,19 @@ func (w wants) misfit(p passage, s span.Span, all sentenceCache) (cost float64, 
 	return cost, sentenceFails
 }
 
-// misfits returns the reasons why a span is not what the question asks for.
-func (w wants) misfits(p passage, s span.Span, all sentenceCache) (out []misfit) {
+// misfits returns the reasons why a span is not what the question asks for: those of its sentence, then its own.
+func (w wants) misfits(p passage, s span.Span, all sentenceCache) []misfit {
 	c := p.candidate(s, all)
-	for i, m := range misfits {
-		if m.valuesOnly && w.form != formValue {
-			continue
-		}
-		applies, known := c.verdicts[i]
-		if !known {
-			applies = m.applies(w, c)
-		}
-		if m.perSentence {
-			c.verdicts[i] = applies
-		}
-		if applies {
+	if !c.judged {
+		c.misfits, c.judged = w.applying(c, true), true
+	}
+	return append(slices.Clip(c.misfits), w.applying(c, false)...)
+}
+
+// applying returns the misfits that apply to a candidate, of those that judge its sentence alone or of the others.
+func (w wants) applying(c candidate, perSentence bool) (out []misfit) {
+	for _, m := range misfits {
+		if m.perSentence == perSentence && (!m.valuesOnly || w.form == formValue) && m.applies(w, c) {
 			out = append(out, m)
 		}
 	}

@@ -89,17 +89,17 @@ func (s *library) Add(ctx context.Context, name string, r io.Reader) (d api.Docu
 	if err != nil {
 		return d, "", err
 	}
-	_, err = s.edit(func(x *search.Index) (search.Report, error) {
+	err = s.edit(func(x *search.Index) error {
 		report, err := x.Add(ctx, file, nil)
 		if err != nil {
-			return report, err
+			return err
 		}
 		if len(report.Skipped) == 0 {
 			d, err = documentAt(x, file)
-			return report, err
+			return err
 		}
 		skipped = report.Skipped[0].Reason
-		return s.undo(context.WithoutCancel(ctx), x, file, restore)
+		return undo(context.WithoutCancel(ctx), x, file, restore)
 	})
 	switch {
 	case err != nil: // what was refused does not stay
@@ -123,9 +123,9 @@ func (s *library) adopt(ctx context.Context) error {
 	s.changes.Lock()
 	defer s.changes.Unlock()
 	var reports []search.Report
-	_, err = s.edit(func(x *search.Index) (none search.Report, err error) {
+	err = s.edit(func(x *search.Index) (err error) {
 		reports, err = x.AddAll(ctx, left, nil)
-		return none, err
+		return err
 	})
 	added := 0
 	for _, r := range reports {
@@ -178,18 +178,18 @@ func documentAt(x *search.Index, file string) (api.Document, error) {
 }
 
 // undo makes the index forget a file that was skipped, and read what was there before.
-func (s *library) undo(ctx context.Context, x *search.Index, file string, restore func() error) (search.Report, error) {
+func undo(ctx context.Context, x *search.Index, file string, restore func() error) error {
 	if err := restore(); err != nil {
-		return search.Report{}, err
+		return err
 	}
 	if _, err := os.Stat(file); err == nil {
-		return x.Add(ctx, file, nil)
+		_, err = x.Add(ctx, file, nil)
+		return err
 	}
-	report, err := x.Remove(ctx, file)
-	if errors.Is(err, search.ErrNotIndexed) {
-		err = nil
+	if _, err := x.Remove(ctx, file); !errors.Is(err, search.ErrNotIndexed) {
+		return err
 	}
-	return report, err
+	return nil
 }
 
 // Remove implements api.Library.
@@ -212,7 +212,10 @@ func (s *library) Remove(ctx context.Context, path string) error {
 	path = list[at].Path
 	s.changes.Lock()
 	defer s.changes.Unlock()
-	_, err = s.edit(func(x *search.Index) (search.Report, error) { return x.Remove(ctx, path) })
+	err = s.edit(func(x *search.Index) error {
+		_, err := x.Remove(ctx, path)
+		return err
+	})
 	if errors.Is(err, search.ErrNotIndexed) { // another request or program was faster
 		return fmt.Errorf("%s: %w", path, api.ErrNoDocument)
 	}
@@ -237,16 +240,16 @@ func (s *library) uploads() (string, error) {
 }
 
 // edit changes the index.
-func (s *library) edit(change func(*search.Index) (search.Report, error)) (search.Report, error) {
+func (s *library) edit(change func(*search.Index) error) error {
 	x, err := indexcmd.OpenWritable(s.app, s.flags.PassageFlags) // cut as by index add
 	if err != nil {
-		return search.Report{}, err
+		return err
 	}
-	report, err := change(x)
+	err = change(x)
 	if errors.Is(err, search.ErrLocked) {
 		err = &api.Error{Status: 409, Type: "invalid_request_error", Code: "busy", Message: "the index is being written: try again in a moment"}
 	}
-	return report, errors.Join(err, x.Close())
+	return errors.Join(err, x.Close())
 }
 
 // leaveSamples answers from the index from now on, if it answered from the samples before. Answers from the samples continue.

@@ -10,8 +10,6 @@ import (
 	"os"
 	"strings"
 
-	"golang.org/x/term"
-
 	"tandem/cmd/internal/cli"
 	"tandem/cmd/internal/prompt"
 	"tandem/node"
@@ -144,7 +142,7 @@ func endsInDash(args []string) bool { return len(args) > 0 && args[len(args)-1] 
 
 // typedText reads standard input. Of a terminal it reads one line, and asks for it.
 func typedText(what string) (string, error) {
-	if !term.IsTerminal(int(os.Stdin.Fd())) {
+	if !cli.IsTerminal(os.Stdin) {
 		return readText(os.Stdin)
 	}
 	fmt.Fprintf(os.Stderr, "%s: ", what)
@@ -169,7 +167,7 @@ func interruptible(ctx context.Context, read func() (string, error)) (string, er
 	case <-done:
 		return text, err
 	case <-ctx.Done():
-		if term.IsTerminal(int(os.Stdin.Fd())) {
+		if cli.IsTerminal(os.Stdin) {
 			fmt.Fprintln(os.Stderr) // end the line in which the terminal shows ^C
 		}
 		return "", ctx.Err()

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/term"
-
 	"tandem/cmd/internal/cli"
 	"tandem/cmd/internal/modelcmd"
 	"tandem/cmd/internal/prompt"
@@ -54,7 +52,7 @@ func (c *chatCmd) Run(a *cli.App) (err error) {
 	if err != nil {
 		return err
 	}
-	t := &conversation{session: s, turns: c.Turns, person: term.IsTerminal(int(os.Stdin.Fd()))}
+	t := &conversation{session: s, turns: c.Turns, person: cli.IsTerminal(os.Stdin)}
 	defer func() { err = errors.Join(err, t.Close()) }()
 	defer func() { t.saveMeasurements() }()
 	read, err := c.reader(a, t.person)
@@ -85,7 +83,7 @@ func (c *chatCmd) reader(a *cli.App, person bool) (func() (string, error), error
 	for _, c := range chatCommands() {
 		in.Commands = append(in.Commands, prompt.Command{Name: "/" + c.names[0], Help: c.help})
 	}
-	if in.Person && term.IsTerminal(int(os.Stdout.Fd())) && !cli.DumbTerminal() {
+	if in.Person && cli.IsTerminal(os.Stdout) && !cli.DumbTerminal() {
 		if !c.NoHistory {
 			in.History = openQuestions(a)
 		}

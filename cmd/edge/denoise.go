@@ -268,7 +268,7 @@ func (w *denoised) show(piece string) {
 // step shows the answer as it is now: on a terminal on one line, which is drawn again, elsewhere on a line for each step.
 func (w *denoised) step(_ dllm.Pass, answer []dllm.Cell) {
 	f, ok := w.app.Aside.(*os.File)
-	if ok && term.IsTerminal(int(f.Fd())) {
+	if ok && cli.IsTerminal(f) {
 		width, _, err := term.GetSize(int(f.Fd()))
 		if err != nil || width < 20 {
 			width = 80

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
 	"tandem"
 	"tandem/cmd/internal/cli"
 	"tandem/transport"
@@ -266,7 +264,7 @@ func confirm(ctx context.Context, cloud transport.Peer, id transport.Identity) e
 
 // typedCode reads a code from standard input. On a terminal it asks for it.
 func typedCode(a *cli.App) (string, error) {
-	if term.IsTerminal(int(os.Stdin.Fd())) {
+	if cli.IsTerminal(os.Stdin) {
 		a.Remark("the code that \"cloud pair\" printed:")
 	}
 	in := bufio.NewScanner(io.LimitReader(os.Stdin, longestCode))

@@ -11,8 +11,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/term"
-
 	"tandem"
 	"tandem/cmd/internal/cli"
 	"tandem/cmd/internal/modelcmd"
@@ -111,7 +109,7 @@ func repliesJSON(ranked []streams.Stream) []replyJSON {
 
 // conversation returns the conversation from the arguments, --file or standard input.
 func (c *replyCmd) conversation(a *cli.App) (string, error) {
-	if len(c.Words) == 0 && c.Prompt == "" && c.File == "" && term.IsTerminal(int(os.Stdin.Fd())) {
+	if len(c.Words) == 0 && c.Prompt == "" && c.File == "" && cli.IsTerminal(os.Stdin) {
 		return "", errors.New("no conversation: give it on standard input, with --file, or as in: edge reply \"Ada: Are you free on Friday?\"")
 	}
 	return c.text(a, "conversation", c.Words)

@@ -6,8 +6,6 @@ import (
 	"os"
 	"strings"
 
-	"golang.org/x/term"
-
 	"tandem/cmd/internal/cli"
 	"tandem/cmd/internal/modelcmd"
 	"tandem/lora/rewrite"
@@ -45,7 +43,7 @@ func (c *rewriteCmd) Run(a *cli.App) (err error) {
 	if err := checkMaxTokens(c.MaxTokens); err != nil {
 		return err
 	}
-	if len(c.Words) == 0 && c.Prompt == "" && c.File == "" && term.IsTerminal(int(os.Stdin.Fd())) {
+	if len(c.Words) == 0 && c.Prompt == "" && c.File == "" && cli.IsTerminal(os.Stdin) {
 		return errors.New("no text: give it on standard input, with --file, or as in: edge rewrite --tone polite \"Send me the report!\"")
 	}
 	text, err := c.text(a, "text", c.Words)

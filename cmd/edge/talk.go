@@ -6,8 +6,6 @@ import (
 	"io"
 	"os"
 
-	"golang.org/x/term"
-
 	"tandem"
 	"tandem/cmd/internal/cli"
 	"tandem/cmd/internal/prompt"
@@ -20,7 +18,7 @@ import (
 // talks reports whether run is to talk with a person at a terminal instead of answering one prompt.
 func (c *runCmd) talks(a *cli.App) bool {
 	asked := len(c.Words) > 0 || c.Prompt != "" || c.File != ""
-	return !asked && !c.Raw && !a.Globals.JSON && term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())) && !cli.DumbTerminal()
+	return !asked && !c.Raw && !a.Globals.JSON && cli.IsTerminal(os.Stdin) && cli.IsTerminal(os.Stdout) && !cli.DumbTerminal()
 }
 
 // talking is a conversation with a model, without documents.

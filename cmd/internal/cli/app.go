@@ -17,7 +17,6 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
-	"golang.org/x/term"
 
 	"tandem/retrieval/documents"
 )
@@ -61,7 +60,7 @@ const (
 func Main(program, description string, grammar any, globals *Globals, args []string) int {
 	app := &App{Screen: NewScreen(os.Stdout, os.Stderr), Program: program, Globals: globals}
 	out := &errWriter{Writer: os.Stdout}
-	if !term.IsTerminal(int(os.Stdout.Fd())) { // kong asks a terminal for its width, so it gets the file itself
+	if !IsTerminal(os.Stdout) { // kong asks a terminal for its width, so it gets the file itself
 		app.Out = out
 	}
 	app.preparePDFs()

@@ -33,13 +33,16 @@ type Screen struct {
 
 // NewScreen returns a screen on out and err. It uses colours if out is a terminal and NO_COLOR is not set.
 func NewScreen(out, err *os.File) *Screen {
-	terminal := func(f *os.File) bool { return term.IsTerminal(int(f.Fd())) && !DumbTerminal() }
+	terminal := func(f *os.File) bool { return IsTerminal(f) && !DumbTerminal() }
 	return &Screen{
 		Out: out, Aside: err,
 		color: terminal(out) && os.Getenv("NO_COLOR") == "",
 		live:  terminal(err),
 	}
 }
+
+// IsTerminal reports whether f is a terminal.
+func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
 // DumbTerminal reports whether the terminal understands no control codes, by TERM. Windows has no such variable.
 func DumbTerminal() bool {

@@ -102,6 +102,19 @@ func (c *askCmd) Run(a *cli.App) (err error) {
 // maxText is how many bytes of a question or prompt are read.
 const maxText = prompt.MaxBytes
 
+// hasText reports whether the arguments or the flags give a text.
+func (f textFlags) hasText(args []string) bool {
+	return len(args) > 0 || f.Prompt != "" || f.File != ""
+}
+
+// textUntyped is text for a command that asks nobody to type at a terminal. Its error then shows an example.
+func (f textFlags) textUntyped(a *cli.App, what string, args []string, example string) (string, error) {
+	if !f.hasText(args) && cli.IsTerminal(os.Stdin) {
+		return "", fmt.Errorf("no %s: give it on standard input, with --file, or as in: %s", what, example)
+	}
+	return f.text(a, what, args)
+}
+
 // text returns the text that the flags give, which errors call what it is for, the arguments as one text or, without
 // any of these, standard input. Standard input also stands in for a last argument "-".
 func (f textFlags) text(a *cli.App, what string, args []string) (string, error) {

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -56,7 +55,7 @@ func (c *replyCmd) Run(a *cli.App) (err error) {
 	if c.Quiet {
 		a.Hush()
 	}
-	text, err := c.conversation(a)
+	text, err := c.textUntyped(a, "conversation", c.Words, `edge reply "Ada: Are you free on Friday?"`)
 	if err != nil {
 		return err
 	}
@@ -105,14 +104,6 @@ func repliesJSON(ranked []streams.Stream) []replyJSON {
 		out = append(out, replyJSON{s.Text, s.Index, len(s.Tokens), s.PerToken(), finished(s.Reason)})
 	}
 	return out
-}
-
-// conversation returns the conversation from the arguments, --file or standard input.
-func (c *replyCmd) conversation(a *cli.App) (string, error) {
-	if len(c.Words) == 0 && c.Prompt == "" && c.File == "" && cli.IsTerminal(os.Stdin) {
-		return "", errors.New("no conversation: give it on standard input, with --file, or as in: edge reply \"Ada: Are you free on Friday?\"")
-	}
-	return c.text(a, "conversation", c.Words)
 }
 
 // checkFlags returns the parameters of sampling, or an error if a flag is out of its range.

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"tandem/cmd/internal/cli"
@@ -43,10 +42,7 @@ func (c *rewriteCmd) Run(a *cli.App) (err error) {
 	if err := checkMaxTokens(c.MaxTokens); err != nil {
 		return err
 	}
-	if len(c.Words) == 0 && c.Prompt == "" && c.File == "" && cli.IsTerminal(os.Stdin) {
-		return errors.New("no text: give it on standard input, with --file, or as in: edge rewrite --tone polite \"Send me the report!\"")
-	}
-	text, err := c.text(a, "text", c.Words)
+	text, err := c.textUntyped(a, "text", c.Words, `edge rewrite --tone polite "Send me the report!"`)
 	if err != nil {
 		return err
 	}

@@ -17,8 +17,7 @@ import (
 
 // talks reports whether run is to talk with a person at a terminal instead of answering one prompt.
 func (c *runCmd) talks(a *cli.App) bool {
-	asked := len(c.Words) > 0 || c.Prompt != "" || c.File != ""
-	return !asked && !c.Raw && !a.Globals.JSON && cli.IsTerminal(os.Stdin) && cli.IsTerminal(os.Stdout) && !cli.DumbTerminal()
+	return !c.hasText(c.Words) && !c.Raw && !a.Globals.JSON && cli.IsTerminal(os.Stdin) && cli.IsTerminal(os.Stdout) && !cli.DumbTerminal()
 }
 
 // talking is a conversation with a model, without documents.

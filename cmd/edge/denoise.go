@@ -168,20 +168,14 @@ func (c *runCmd) denoise(a *cli.App, m *model.Model, device *phone.Device, promp
 		})
 	}
 	c.remarkCut(a, finish(w.filter, stats), m)
-	if !c.Stats && (c.SoC == "" || c.Quiet) {
-		return nil
-	}
-	line := fmt.Sprintf("%d tokens in %d passes · %.0f tokens/s · prompt of %d · first final after %v · seed %d",
-		stats.Tokens, len(stats.Passes), float64(stats.Tokens)/max(stats.All.Seconds(), 1e-9), len(tokens), stats.First.Round(time.Millisecond), sampling.Seed)
-	if c.SoC != "" { // a simulated pace is said
-		line += " · simulated " + c.SoC
-	}
-	fmt.Fprintln(a.Aside, a.Faint(line))
 	sparse := 0
 	for _, p := range stats.Passes {
 		sparse += p.SparseRows
 	}
-	fmt.Fprintln(a.Aside, a.Faint(fmt.Sprintf("%d rows, %d of them refreshed by the second path · logits of %d rows", rows, sparse, logits)))
+	c.printSpeed(a, c.SoC,
+		fmt.Sprintf("%d tokens in %d passes · %.0f tokens/s · prompt of %d · first final after %v · seed %d",
+			stats.Tokens, len(stats.Passes), float64(stats.Tokens)/max(stats.All.Seconds(), 1e-9), len(tokens), stats.First.Round(time.Millisecond), sampling.Seed),
+		fmt.Sprintf("%d rows, %d of them refreshed by the second path · logits of %d rows", rows, sparse, logits))
 	return nil
 }
 

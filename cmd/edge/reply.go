@@ -125,14 +125,8 @@ func (c *replyCmd) print(a *cli.App, ranked []streams.Stream, written int, stats
 	for _, s := range ranked {
 		fmt.Fprintln(a.Out, cli.StripControls(s.Text))
 	}
-	if c.Stats || c.SoC != "" && !c.Quiet {
-		line := fmt.Sprintf("%d of %d replies · %d tokens in %d passes · %.0f tokens/s · prompt of %d in %v", len(ranked), written, stats.Tokens, stats.Passes,
-			float64(stats.Tokens-written)/max(stats.Decode.Seconds(), 1e-9), stats.PromptTokens, stats.Prefill.Round(time.Millisecond))
-		if c.SoC != "" {
-			line += " · simulated " + c.SoC
-		}
-		fmt.Fprintln(a.Aside, a.Faint(line))
-	}
+	c.printSpeed(a, c.SoC, fmt.Sprintf("%d of %d replies · %d tokens in %d passes · %.0f tokens/s · prompt of %d in %v", len(ranked), written, stats.Tokens, stats.Passes,
+		float64(stats.Tokens-written)/max(stats.Decode.Seconds(), 1e-9), stats.PromptTokens, stats.Prefill.Round(time.Millisecond)))
 	return nil
 }
 

@@ -155,11 +155,7 @@ func (c *runCmd) write(a *cli.App, m *model.Model, device *phone.Device, prompt 
 		}
 		return a.JSON(out)
 	}
-	c.remarkCut(a, stats.Reason, m)
-	c.printStats(a, stats, sampling.Seed, device)
-	if spec != nil && c.Stats {
-		printDrafts(a, spec.Stats())
-	}
+	c.printSummary(a, m, device, stats, sampling.Seed, spec)
 	return nil
 }
 
@@ -223,19 +219,17 @@ func (c *runCmd) stream(ctx context.Context, a *cli.App, seq *model.Seq, prompt 
 	return text, answer, stats, err
 }
 
-// printStats prints what the flags ask for: all of it, or what is simulated.
-func (c *runCmd) printStats(a *cli.App, stats sample.Stats, seed uint64, device *phone.Device) {
-	if c.Stats || c.SoC != "" && !c.Quiet {
-		line := fmt.Sprintf("%d tokens · %.0f tokens/s · prompt of %d at %.0f tokens/s · first after %v · seed %d",
-			stats.Tokens, stats.DecodeRate(), stats.PromptTokens, stats.PrefillRate(), stats.First.Round(time.Millisecond), seed)
-		if c.SoC != "" {
-			line += " · simulated " + c.SoC
-		}
-		fmt.Fprintln(a.Aside, a.Faint(line))
-	}
+// printSummary says whether the text was cut, and prints what the flags ask for. spec is nil without drafts.
+func (c *runCmd) printSummary(a *cli.App, m *model.Model, device *phone.Device, stats sample.Stats, seed uint64, spec *specdec.Speculator) {
+	c.remarkCut(a, stats.Reason, m)
+	c.printSpeed(a, c.SoC, fmt.Sprintf("%d tokens · %.0f tokens/s · prompt of %d at %.0f tokens/s · first after %v · seed %d",
+		stats.Tokens, stats.DecodeRate(), stats.PromptTokens, stats.PrefillRate(), stats.First.Round(time.Millisecond), seed))
 	if m, ok := device.Memory(); ok && !c.Quiet {
 		fmt.Fprintln(a.Aside, a.Faint(fmt.Sprintf("weights: at most %.1f MB mapped in %d mappings · %d transfers of together %.1f MB · waited %v for them",
 			float64(m.Peak)/(1<<20), m.Mappings, m.Transfers, float64(m.TransferBytes)/(1<<20), m.Stall.Round(time.Millisecond))))
+	}
+	if spec != nil && c.Stats {
+		printDrafts(a, spec.Stats())
 	}
 }
 

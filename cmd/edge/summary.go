@@ -30,6 +30,20 @@ func (f showFlags) Validate() error {
 	return nil
 }
 
+// printSpeed prints how fast a text came about, if the flags ask for it or the pace is a simulated chip's. The first line also
+// names that chip.
+func (f showFlags) printSpeed(a *cli.App, chip string, lines ...string) {
+	if !f.Stats && (chip == "" || f.Quiet) {
+		return
+	}
+	if chip != "" {
+		lines[0] += " · simulated " + chip
+	}
+	for _, line := range lines {
+		fmt.Fprintln(a.Aside, a.Faint(line))
+	}
+}
+
 // printSummary prints where an answer comes from and who was asked and, if the flags ask for it, what it cost.
 func (s *session) printSummary(answer node.Answer) {
 	a := s.app

@@ -118,11 +118,7 @@ func (t *talking) answer(line string) error {
 	if err != nil {
 		return err
 	}
-	t.remarkCut(t.app, stats.Reason, t.model)
-	t.printStats(t.app, stats, t.sampling.Seed, t.device)
-	if spec != nil && t.Stats {
-		printDrafts(t.app, spec.Stats())
-	}
+	t.printSummary(t.app, t.model, t.device, stats, t.sampling.Seed, spec)
 	return t.remember(tokens, written)
 }
 

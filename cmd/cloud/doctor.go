@@ -49,12 +49,12 @@ func (c *doctorCmd) port(running string) doctor.Check {
 func devices(a *cli.App, folder cli.SharedFolder) doctor.Check {
 	dirs, err := a.Dirs()
 	if err != nil {
-		return doctor.Check{Name: "devices", State: doctor.Broken, Detail: err.Error()}
+		return doctor.Failed("devices", err)
 	}
 	list, err := transport.OpenPeers(folder.Peers(dirs)).List()
 	switch {
 	case err != nil:
-		return doctor.Check{Name: "devices", State: doctor.Broken, Detail: err.Error()}
+		return doctor.Failed("devices", err)
 	case len(list) == 0:
 		return doctor.Check{Name: "devices", State: doctor.Noted, Detail: "none is paired", Hint: "cloud pair"}
 	}
@@ -67,12 +67,12 @@ func replicas(folder cli.SharedFolder) []doctor.Check {
 		return nil
 	}
 	if err := folder.Check(); err != nil {
-		return []doctor.Check{{Name: "service", State: doctor.Broken, Detail: err.Error()}}
+		return []doctor.Check{doctor.Failed("service", err)}
 	}
 	list, err := folder.Replicas().List()
 	switch {
 	case err != nil:
-		return []doctor.Check{{Name: "replicas", State: doctor.Broken, Detail: err.Error()}}
+		return []doctor.Check{doctor.Failed("replicas", err)}
 	case len(list) == 0:
 		return []doctor.Check{{Name: "replicas", State: doctor.Noted, Detail: "none is running", Hint: "cloud serve --service " + string(folder)}}
 	}

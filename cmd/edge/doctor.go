@@ -52,7 +52,7 @@ func (c *doctorCmd) profile(a *cli.App) []doctor.Check {
 	defer m.Close()
 	reader, err := modelcmd.ReaderFlags{}.OpenSpan(c.ModelFlags)
 	if err != nil {
-		return []doctor.Check{{Name: "profile", State: doctor.Broken, Detail: err.Error()}}
+		return []doctor.Check{doctor.Failed("profile", err)}
 	}
 	by := modelcmd.AnswererOf(m, reader, c.Threads)
 	p, known := a.LoadProfile(by)
@@ -72,7 +72,7 @@ func (c *doctorCmd) profile(a *cli.App) []doctor.Check {
 			err = a.SaveProfile(by, fresh)
 		}
 		if err != nil {
-			return []doctor.Check{{Name: "profile", State: doctor.Broken, Detail: err.Error()}}
+			return []doctor.Check{doctor.Failed("profile", err)}
 		}
 		return []doctor.Check{read.check(fresh, samples)}
 	}
@@ -127,7 +127,7 @@ func (c *doctorCmd) clouds(a *cli.App) []doctor.Check {
 	}
 	peers, err := transport.OpenPeers(dirs.Peers()).List()
 	if err != nil {
-		return []doctor.Check{{Name: "cloud", State: doctor.Broken, Detail: err.Error()}}
+		return []doctor.Check{doctor.Failed("cloud", err)}
 	}
 	if len(peers) == 0 {
 		who := "the sample cloud answers"
@@ -146,11 +146,11 @@ func (c *doctorCmd) clouds(a *cli.App) []doctor.Check {
 	defer m.Close()
 	id, err := transport.LoadOrCreateIdentity(dirs.Config)
 	if err != nil {
-		return []doctor.Check{{Name: "cloud", State: doctor.Broken, Detail: err.Error()}}
+		return []doctor.Check{doctor.Failed("cloud", err)}
 	}
 	reader, err := modelcmd.ReaderFlags{}.OpenSpan(c.ModelFlags)
 	if err != nil {
-		return []doctor.Check{{Name: "cloud", State: doctor.Broken, Detail: err.Error()}}
+		return []doctor.Check{doctor.Failed("cloud", err)}
 	}
 	hello := modelcmd.NewLocal(m, reader, nil, nil).Hello(tandem.Device, cli.Version(), cli.HostName("edge"))
 	var checks []doctor.Check

@@ -47,9 +47,14 @@ const (
 	Broken = "broken"
 )
 
+// Failed is a check that failed with err.
+func Failed(name string, err error) Check {
+	return Check{Name: name, State: Broken, Detail: err.Error()}
+}
+
 // Run runs the checks that both sides share, then more, and prints the results.
 func Run(a *cli.App, f Flags, more ...func() []Check) error {
-	checks := []Check{checkMachine(a), checkDevices(a), checkFolders(a)}
+	checks := []Check{checkMachine(), checkDevices(a), checkFolders(a)}
 	if f.Model == "" {
 		checks = append(checks, checkReader(f.ModelFlags))
 	}
@@ -82,7 +87,7 @@ func Run(a *cli.App, f Flags, more ...func() []Check) error {
 	return nil
 }
 
-func checkMachine(a *cli.App) Check {
+func checkMachine() Check {
 	return Check{Name: "machine", State: OK, Detail: fmt.Sprintf("%s %s/%s, %d cores, %s",
 		cli.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())}
 }
@@ -192,7 +197,7 @@ func writable(dir string) error {
 // checkReader opens what answers without --model.
 func checkReader(f modelcmd.ModelFlags) Check {
 	if _, err := (modelcmd.ReaderFlags{}).OpenSpan(f); err != nil {
-		return Check{Name: "reader", State: Broken, Detail: err.Error()}
+		return Failed("reader", err)
 	}
 	return Check{Name: "reader", State: OK, Detail: modelcmd.SpanReader + ", built in, answers questions with words of the documents; with --model, that model answers instead"}
 }
@@ -223,7 +228,7 @@ func checkModel(a *cli.App, f modelcmd.ModelFlags) []Check {
 		name, cfg.Arch, cfg.Layers, cfg.Context, m.Device(), time.Since(start).Round(time.Millisecond))}}
 	rate, err := decodeRate(a, m)
 	if err != nil {
-		return append(checks, Check{Name: "decoding", State: Broken, Detail: err.Error()})
+		return append(checks, Failed("decoding", err))
 	}
 	c := Check{Name: "decoding", State: OK, Detail: fmt.Sprintf("%.0f tokens/s, one row", rate)}
 	if rate < 3 {

@@ -121,6 +121,10 @@ type servedSession struct {
 	leaving sync.WaitGroup // devices that are given up
 }
 
+func newServedSession(s *session) *servedSession {
+	return &servedSession{session: s, devices: map[networkPath]*networkDevice{}}
+}
+
 // networkPath is how a question reaches the cloud: over an emulated network, the real one, or not at all.
 type networkPath struct {
 	rtt   time.Duration
@@ -177,7 +181,7 @@ func (s *serving) replace(next *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old := s.now
-	s.now = &servedSession{session: next, devices: map[networkPath]*networkDevice{}}
+	s.now = newServedSession(next)
 	if old == nil {
 		return
 	}
@@ -234,7 +238,7 @@ func (s *serving) follow() {
 	next.closers = slices.Insert(next.closers, 0, old.Close)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.now, s.rtt = &servedSession{session: next, devices: map[networkPath]*networkDevice{}}, 0
+	s.now, s.rtt = newServedSession(next), 0
 	s.past.Go(func() { old.disconnect() }) // an error comes again when it is closed
 }
 

@@ -148,10 +148,8 @@ func (s *session) useRemote(peer transport.Peer) error {
 	if err != nil {
 		return err
 	}
-	if peer.Private {
-		if !s.flags.canBePrivate() {
-			return fmt.Errorf("%s is a private cloud, and that sets --placement, --coupling and --method: leave them out (edge pair --open-for %s allows drafts again)", cli.Escape(peer.Name), peer.ID.Short())
-		}
+	if peer.Private && !s.flags.canBePrivate() {
+		return fmt.Errorf("%s is a private cloud, and that sets --placement, --coupling and --method: leave them out (edge pair --open-for %s allows drafts again)", cli.Escape(peer.Name), peer.ID.Short())
 	}
 	s.device.Terms = func() (private bool, err error) { return termsOf(transport.OpenPeers(dirs.Peers()), peer) }
 	s.cloud.name, s.cloud.peer, s.cloud.addrs = peer.Name, peer.ID, peer.Addrs

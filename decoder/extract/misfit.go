@@ -60,7 +60,7 @@ var misfits = []misfit{
 	// "What does a lesson cost?": not "The invoice (no. 24-31) was paid" in "The invoice (no. 24-31) was paid. Lessons:
 	// 31 an hour."
 	{name: "no price", valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
-		return w.price && !aPrice.MatchString(c.withColumnNames(c.from, c.from+len(c.value))) && !aPrice.MatchString(c.head)
+		return w.price && !aPrice.MatchString(c.withColumnNames(c.from, c.from+len(c.value))) && !c.matches(aPrice, c.head)
 	}},
 	// "How much is breakfast?": not "8.15" in "Breakfast is only for those who come before 8.15."
 	{name: "no amount", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
@@ -71,9 +71,7 @@ var misfits = []misfit{
 		return w.noPlace(c.value)
 	}},
 	// "How heavy is the sack?": not "3 weeks" in "The sack weighs 9 kg and lasts 3 weeks."
-	{name: "another measure", valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
-		return w.hasWrongMeasure(c.value)
-	}},
+	{name: "another measure", valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: wants.hasWrongMeasure},
 	// "When can I call Ada?": not "0555 016 218" in "Ada: 0555 016 218, from 9 to 5"
 	{name: "no time but a number to call", valuesOnly: true, cost: wrongKind, applies: func(w wants, c candidate) bool {
 		return w.time && asksCall.MatchString(w.question) && callNumber.MatchString(c.value) &&

@@ -63,9 +63,9 @@ func (w wants) lacksShape(text string) bool {
 // mayBePasscode matches what may be a code: it has a digit, a sign, or capitals side by side: "7731", "AB", "oak-tree".
 var mayBePasscode = lazyregexp.New(`\d|[A-Z]{2}|[#*_@!/-]`)
 
-// hasWrongMeasure reports whether a value is of a kind that cannot be the answer: minutes for a weight.
-func (w wants) hasWrongMeasure(value string) bool {
-	return slices.ContainsFunc(w.wrongMeasures, func(m wrongMeasure) bool { return m.not.MatchString(value) && !m.unless.MatchString(value) })
+// hasWrongMeasure reports whether a candidate's value is of a kind that cannot be the answer: minutes for a weight.
+func (w wants) hasWrongMeasure(c candidate) bool {
+	return slices.ContainsFunc(w.wrongMeasures, func(m wrongMeasure) bool { return c.matches(m.not, c.value) && !c.matches(m.unless, c.value) })
 }
 
 // wrongMeasuresOf returns the kinds of values that do not answer a question.

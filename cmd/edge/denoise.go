@@ -36,20 +36,11 @@ type denoiseFlags struct {
 }
 
 // given returns the flags that were given.
-func (f denoiseFlags) given() (given []string) {
-	for _, x := range []struct {
-		name string
-		set  bool
-	}{
-		{"--show-denoising", f.ShowDenoising}, {"--denoise", f.Denoise != "full"}, {"--block", f.Block != dllm.DefaultBlock},
-		{"--visible", f.Visible != dllm.DefaultVisible}, {"--stable", f.Stable != dllm.DefaultStable},
-		{"--trigger", f.Trigger != dllm.DefaultTrigger}, {"--refresh", f.Refresh != dllm.DefaultRefresh},
-	} {
-		if x.set {
-			given = append(given, x.name)
-		}
-	}
-	return given
+func (f denoiseFlags) given() []string {
+	return namesOf(
+		namedFlag{"--show-denoising", f.ShowDenoising}, namedFlag{"--denoise", f.Denoise != "full"}, namedFlag{"--block", f.Block != dllm.DefaultBlock},
+		namedFlag{"--visible", f.Visible != dllm.DefaultVisible}, namedFlag{"--stable", f.Stable != dllm.DefaultStable},
+		namedFlag{"--trigger", f.Trigger != dllm.DefaultTrigger}, namedFlag{"--refresh", f.Refresh != dllm.DefaultRefresh})
 }
 
 // unused returns an error that names the flags which only a diffusion model has.
@@ -91,19 +82,9 @@ func (f denoiseFlags) technique() (dllm.Method, error) {
 }
 
 // autoregressive returns the flags that make sense only where tokens come one after the other.
-func (f samplingFlags) autoregressive() (given []string) {
-	for _, x := range []struct {
-		name string
-		set  bool
-	}{
-		{"--top-k", f.TopK != 0}, {"--top-p", f.TopP != 1}, {"--min-p", f.MinP != 0}, {"--repeat-penalty", f.RepeatPenalty != 1},
-		{"--repeat-last", f.RepeatLast != sample.DefaultRepeatLast},
-	} {
-		if x.set {
-			given = append(given, x.name)
-		}
-	}
-	return given
+func (f samplingFlags) autoregressive() []string {
+	return namesOf(namedFlag{"--top-k", f.TopK != 0}, namedFlag{"--top-p", f.TopP != 1}, namedFlag{"--min-p", f.MinP != 0},
+		namedFlag{"--repeat-penalty", f.RepeatPenalty != 1}, namedFlag{"--repeat-last", f.RepeatLast != sample.DefaultRepeatLast})
 }
 
 // noUse is the error about flags that a diffusion model has no use for.
@@ -115,28 +96,14 @@ func noUse(m *model.Model, given []string) error {
 		strings.Join(given, ", "), m.Config().Arch)
 }
 
-// checkDenoising refuses the flags of run that make no sense.
-func (c *runCmd) checkDenoising(m *model.Model) error {
-	return noUse(m, slices.Concat(c.autoregressive(), helpers(c.DraftFlags, c.LoraFlags)))
-}
-
 // helpers returns the flags that add drafters or adapters, which a diffusion model cannot use.
-func helpers(d modelcmd.DraftFlags, l modelcmd.LoraFlags) (given []string) {
-	if d.Draft != "auto" {
-		given = append(given, "--draft")
-	}
-	if d.Forecast != "" {
-		given = append(given, "--forecast")
-	}
-	if len(l.Lora) > 0 {
-		given = append(given, "--lora")
-	}
-	return given
+func helpers(d modelcmd.DraftFlags, l modelcmd.LoraFlags) []string {
+	return namesOf(namedFlag{"--draft", d.Draft != "auto"}, namedFlag{"--forecast", d.Forecast != ""}, namedFlag{"--lora", len(l.Lora) > 0})
 }
 
 // denoise answers with a diffusion model.
 func (c *runCmd) denoise(a *cli.App, m *model.Model, device *phone.Device, prompt string, sampling sample.Params) error {
-	if err := c.checkDenoising(m); err != nil {
+	if err := noUse(m, slices.Concat(c.autoregressive(), helpers(c.DraftFlags, c.LoraFlags))); err != nil {
 		return err
 	}
 	method, err := c.technique()
@@ -147,7 +114,7 @@ func (c *runCmd) denoise(a *cli.App, m *model.Model, device *phone.Device, promp
 	if err != nil {
 		return err
 	}
-	costs, err := passes(a, m, device)
+	costs, err := measurePasses(a, m, device)
 	if err != nil {
 		return err
 	}
@@ -182,9 +149,9 @@ func (c *runCmd) denoise(a *cli.App, m *model.Model, device *phone.Device, promp
 // maxMeasured is the most rows of a pass whose time is measured.
 const maxMeasured = 128
 
-// passes measures how long passes take, by which the window looks ahead; on a simulated phone by its clock, so that a seed's text
+// measurePasses measures how long passes take, by which the window looks ahead; on a simulated phone by its clock, so that a seed's text
 // is the same each time. On a processor the time grows with every row, so there is nothing to gain, and it returns nil.
-func passes(a *cli.App, m *model.Model, device *phone.Device) ([]float64, error) {
+func measurePasses(a *cli.App, m *model.Model, device *phone.Device) ([]float64, error) {
 	var clock func() time.Duration
 	if _, simulated := device.Stats(); simulated {
 		clock = func() time.Duration {
@@ -339,7 +306,7 @@ func (f answerFlags) checkDiffusion(m *model.Model) error {
 
 // denoise answers a question with a diffusion model from the device's passages, all in one prompt.
 func (s *session) denoise(ctx context.Context, q node.Question, settings tandem.Settings, emit func(node.Token)) (node.Answer, error) {
-	costs, err := s.passes()
+	costs, err := s.passCosts()
 	if err != nil {
 		return node.Answer{}, err
 	}
@@ -362,8 +329,8 @@ func (s *session) denoise(ctx context.Context, q node.Question, settings tandem.
 	return s.device.Local.Write(ctx, q, settings, write, emit)
 }
 
-// passes measures the passes of the session's model once: see the function passes.
-func (s *session) passes() ([]float64, error) {
+// passCosts returns the times of passes of the session's model, which are measured once.
+func (s *session) passCosts() ([]float64, error) {
 	d := &s.denoising
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -371,7 +338,7 @@ func (s *session) passes() ([]float64, error) {
 		return d.costs, nil
 	}
 	var err error
-	d.costs, err = passes(s.app, s.model, s.phone)
+	d.costs, err = measurePasses(s.app, s.model, s.phone)
 	d.measured = err == nil
 	return d.costs, err
 }

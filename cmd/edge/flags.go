@@ -20,6 +20,22 @@ import (
 	"tandem/model/sample"
 )
 
+// namedFlag is a flag that may have been given.
+type namedFlag struct {
+	name  string
+	given bool
+}
+
+// namesOf returns the names of those flags that were given.
+func namesOf(flags ...namedFlag) (names []string) {
+	for _, f := range flags {
+		if f.given {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
 // textFlags give a text in other ways than by arguments.
 type textFlags struct {
 	Prompt string `short:"p" help:"The text, instead of arguments." env:"-" placeholder:"TEXT" hidden:""`

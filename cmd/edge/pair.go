@@ -105,19 +105,13 @@ func (c *pairCmd) again(a *cli.App, peers *transport.Peers, known transport.Peer
 
 // check refuses flags that do not belong together. Kong sees to it that only one of those asks for something else than pairing.
 func (c *pairCmd) check() error {
-	other := ""
-	for flag, given := range map[string]bool{
-		"--remove": c.Remove != "", "--list": c.List, "--rename": c.Rename != "", "--private-for": c.PrivateFor != "", "--open-for": c.OpenFor != "",
-	} {
-		if given {
-			other = flag
-		}
-	}
+	other := namesOf(namedFlag{"--remove", c.Remove != ""}, namedFlag{"--list", c.List}, namedFlag{"--rename", c.Rename != ""},
+		namedFlag{"--private-for", c.PrivateFor != ""}, namedFlag{"--open-for", c.OpenFor != ""})
 	switch {
-	case other != "" && len(c.Code) > 0:
-		return fmt.Errorf("a code and %s: give only one of them", other)
-	case other != "" && (c.From != "" || c.Private):
-		return fmt.Errorf("--from and --private are for pairing: leave them out, or leave out %s", other)
+	case len(other) > 0 && len(c.Code) > 0:
+		return fmt.Errorf("a code and %s: give only one of them", other[0])
+	case len(other) > 0 && (c.From != "" || c.Private):
+		return fmt.Errorf("--from and --private are for pairing: leave them out, or leave out %s", other[0])
 	case c.Rename != "" && c.Name == "":
 		return errors.New("--rename needs --name, the new name")
 	case c.Wait != nil && *c.Wait < 0:

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -145,11 +144,10 @@ func (t *conversation) seed(text string) error {
 	if err != nil || n < -1 {
 		return fmt.Errorf("/seed %s: want 0 or more, or -1 for a new one", cli.Escape(text))
 	}
-	if n == -1 {
-		n = int64(rand.Uint32())
+	if t.settings.Seed = uint64(n); n == -1 {
+		t.settings.Seed = newSeed()
 	}
-	t.settings.Seed = uint64(n)
-	return t.tell("seed %d", n)
+	return t.tell("seed %d", t.settings.Seed)
 }
 
 func (t *conversation) placement(name string) error {

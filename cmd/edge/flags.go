@@ -1,11 +1,10 @@
 package main
 
 import (
-	"crypto/rand"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,12 +67,13 @@ func (f samplingFlags) sampling() (sample.Params, error) {
 		s.RepeatPenalty = 1
 	}
 	if f.Seed == -1 {
-		var b [4]byte // 32 bits are few enough digits to type again
-		rand.Read(b[:])
-		s.Seed = uint64(binary.LittleEndian.Uint32(b[:]))
+		s.Seed = newSeed()
 	}
 	return s, s.Validate()
 }
+
+// newSeed returns a random seed. Its 32 bits are few enough digits to type again.
+func newSeed() uint64 { return uint64(rand.Uint32()) }
 
 // check refuses what is out of range.
 func (f samplingFlags) check() error {

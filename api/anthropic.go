@@ -162,13 +162,9 @@ func (s *Server) streamMessage(w http.ResponseWriter, ctx context.Context, j *jo
 	}
 	send("message_start", fields{"message": s.newMessage(j)})
 	send("content_block_start", fields{"index": 0, "content_block": anthropicText{"text", ""}})
-	var lines func(node.Line)
-	if j.Tandem.Record {
-		lines = func(l node.Line) { out.send("record", s.spellLine(l)) }
-	}
 	o, err := s.answerQuery(ctx, j, 0, func(text string, _ []node.Token) {
 		send("content_block_delta", fields{"index": 0, "delta": anthropicText{"text_delta", text}})
-	}, lines)
+	}, s.sendLines(j, out))
 	if err != nil {
 		out.send("error", anthropicError(err))
 		return

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"sync"
+	"sync/atomic"
 
 	"tandem/node"
 )
@@ -20,7 +20,8 @@ func (s *Server) streamChunks(w http.ResponseWriter, ctx context.Context, j *job
 	}
 	if j.showsUsage() {
 		next := s.completion(j, ".chunk")
-		next.Choices, next.Usage = []choice{}, usage{Prompt: j.prompt, Completion: c.tokens, Total: j.prompt + c.tokens}
+		written := int(c.tokens.Load())
+		next.Choices, next.Usage = []choice{}, usage{Prompt: j.prompt, Completion: written, Total: j.prompt + written}
 		c.out.send("", next)
 	}
 	c.out.raw("", "[DONE]")
@@ -33,10 +34,8 @@ func (j *job) showsUsage() bool { return j.StreamOptions != nil && j.StreamOptio
 type chunks struct {
 	server *Server
 	job    *job
-
-	mu     sync.Mutex // guards what follows
 	out    *stream
-	tokens int // of all choices
+	tokens atomic.Int64 // of all choices
 }
 
 // send sends a chunk.
@@ -46,16 +45,7 @@ func (c *chunks) send(one choice, extra any) {
 	if c.job.showsUsage() {
 		next.Usage = json.RawMessage("null")
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.out.send("", next)
-}
-
-// record sends a line of a recording.
-func (c *chunks) record(l node.Line) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.out.send("record", c.server.spellLine(l))
 }
 
 // answer answers a choice.
@@ -66,11 +56,7 @@ func (c *chunks) answer(ctx context.Context, i int) error {
 		c.send(choice{Index: i, Delta: &turn{"assistant", &empty}}, nil)
 	}
 	lp := s.likelihoods(j)
-	var lines func(node.Line)
-	if j.Tandem.Record {
-		lines = c.record
-	}
-	done, err := s.answerQuery(ctx, j, i, func(text string, tokens []node.Token) { c.send(c.piece(i, text, lp), chunkTokens(tokens)) }, recorder(lp, lines))
+	done, err := s.answerQuery(ctx, j, i, func(text string, tokens []node.Token) { c.send(c.piece(i, text, lp), chunkTokens(tokens)) }, recorder(lp, s.sendLines(j, c.out)))
 	if err != nil {
 		return err
 	}
@@ -79,9 +65,7 @@ func (c *chunks) answer(ctx context.Context, i int) error {
 		empty := ""
 		last.Delta, last.Text = nil, &empty
 	}
-	c.mu.Lock()
-	c.tokens += len(done.answer.Tokens)
-	c.mu.Unlock()
+	c.tokens.Add(int64(len(done.answer.Tokens)))
 	c.send(last, s.extraOf(j, j.queries[i], done.answer))
 	return nil
 }

@@ -275,13 +275,9 @@ func (s *Server) streamResponse(w http.ResponseWriter, ctx context.Context, j *j
 		return f
 	}
 	h.event("response.content_part.added", of(fields{"part": textOf("")}))
-	var lines func(node.Line)
-	if j.Tandem.Record {
-		lines = func(l node.Line) { h.send("record", s.spellLine(l)) }
-	}
 	o, err := s.answerQuery(ctx, j, 0, func(text string, _ []node.Token) {
 		h.event("response.output_text.delta", of(fields{"delta": text, "logprobs": []any{}}))
-	}, lines)
+	}, s.sendLines(j, h.stream))
 	if err != nil {
 		out.Status, out.Error = "failed", &responseError{"server_error", errorOf(err).Message}
 		h.event("response.failed", fields{"response": out})

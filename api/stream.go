@@ -4,16 +4,21 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
+
+	"tandem/node"
 )
 
-// stream sends events (text/event-stream) or lines of JSON. A client that does not read for stallAfter is given up: when a write fails,
+// stream sends events (text/event-stream) or lines of JSON, also those of several goroutines. A client that does not read for stallAfter is given up: when a write fails,
 // net/http ends the context of the request, and with it the answer.
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	lines   bool // JSON lines, as Ollama has them
-	err     error
+
+	mu  sync.Mutex // held while something is sent
+	err error
 }
 
 // newEventStream begins a stream of events.
@@ -36,14 +41,26 @@ func newStream(w http.ResponseWriter, kind string) *stream {
 func (s *stream) send(name string, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		s.err = err
 		return
 	}
 	s.raw(name, string(b))
 }
 
+// sendLines returns what sends the lines of the recording that a job asks for, nil if it asks for none.
+func (s *Server) sendLines(j *job, to *stream) func(node.Line) {
+	if !j.Tandem.Record {
+		return nil
+	}
+	return func(l node.Line) { to.send("record", s.spellLine(l)) }
+}
+
 // raw sends what needs no encoding.
 func (s *stream) raw(name, data string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.err != nil {
 		return
 	}

@@ -167,8 +167,7 @@ func (p *paced) Read(b []byte) (int, error) {
 	p.patience = min(p.patience-took+time.Duration(n)*time.Second/slowestUpload, stallAfter)
 	p.left -= took
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		err = &Error{Status: http.StatusRequestTimeout, Type: "invalid_request_error", Param: "file", Code: "too_slow",
-			Message: "the upload is too slow: send fewer or smaller files at a time"}
+		err = refused(http.StatusRequestTimeout, "file", "too_slow", "the upload is too slow: send fewer or smaller files at a time")
 	}
 	return n, err
 }
@@ -182,7 +181,7 @@ func allSkipped(results []uploadResult) *Error {
 		}
 		reasons = append(reasons, one.Name+": skipped, "+one.Skipped)
 	}
-	return &Error{Status: http.StatusUnprocessableEntity, Type: "invalid_request_error", Param: "file", Code: "unreadable", Message: strings.Join(reasons, "; ")}
+	return refused(http.StatusUnprocessableEntity, "file", "unreadable", "%s", strings.Join(reasons, "; "))
 }
 
 // maxFiles bounds the files of a form. Each is written and indexed alone, while other uploads wait.

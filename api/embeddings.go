@@ -55,12 +55,10 @@ type embedRequest struct {
 // checkEncoder refuses requests for embeddings without an encoder, and those for another one.
 func (s *Server) checkEncoder(name string) error {
 	if s.cfg.Encoder == nil {
-		return &Error{Status: http.StatusNotImplemented, Type: "invalid_request_error", Code: "no_encoder",
-			Message: "no encoder is loaded: start the server with --encoder FILE, a GGUF of architecture bert, nomic-bert or modern-bert"}
+		return refused(http.StatusNotImplemented, "", "no_encoder", "no encoder is loaded: start the server with --encoder FILE, a GGUF of architecture bert, nomic-bert or modern-bert")
 	}
 	if name != "" && !s.cfg.EncoderInfo.isCalled(name) {
-		return &Error{Status: http.StatusNotFound, Type: "invalid_request_error", Param: "model", Code: "model_not_found",
-			Message: "there is no encoder " + name + " here: this server has " + s.cfg.EncoderInfo.Name}
+		return noModel("encoder", name, s.cfg.EncoderInfo.Name)
 	}
 	return nil
 }

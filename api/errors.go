@@ -39,16 +39,36 @@ func (s orNull) MarshalJSON() ([]byte, error) {
 	return json.Marshal(string(s))
 }
 
+// refused is the error of a request that the client must change. param and code may be empty.
+func refused(status int, param, code, format string, args ...any) *Error {
+	return &Error{Status: status, Type: "invalid_request_error", Param: orNull(param), Code: orNull(code), Message: fmt.Sprintf(format, args...)}
+}
+
 func badRequest(param, format string, args ...any) error {
-	return &Error{Status: http.StatusBadRequest, Type: "invalid_request_error", Param: orNull(param), Message: fmt.Sprintf(format, args...)}
+	return refused(http.StatusBadRequest, param, "", format, args...)
 }
 
 func notFound(format string, args ...any) error {
-	return &Error{Status: http.StatusNotFound, Type: "invalid_request_error", Code: "not_found", Message: fmt.Sprintf(format, args...)}
+	return refused(http.StatusNotFound, "", "not_found", format, args...)
 }
 
 func forbidden(format string, args ...any) error {
-	return &Error{Status: http.StatusForbidden, Type: "invalid_request_error", Code: "forbidden", Message: fmt.Sprintf(format, args...)}
+	return refused(http.StatusForbidden, "", "forbidden", format, args...)
+}
+
+// noModel is the error of a request that names another model, or another encoder, than the one here.
+func noModel(kind, name, here string) error {
+	return refused(http.StatusNotFound, "model", "model_not_found", "there is no %s %s here: this server has %s", kind, name, here)
+}
+
+// failed is the error of a request that the server cannot answer. code may be empty. retry says when to try again, 0 for never.
+func failed(status int, code string, retry time.Duration, message string) *Error {
+	return &Error{Status: status, Type: "server_error", Code: orNull(code), Retry: retry, Message: message}
+}
+
+// faultIn is the error of an operation on one of the server's files, whose path is nobody's business.
+func faultIn(operation string, err error) *Error {
+	return failed(http.StatusInternalServerError, "", 0, fmt.Sprintf("the server cannot %s one of its files: %v", operation, err))
 }
 
 // statusGone is nginx's status of requests whose client has gone, which nobody reads but the operator.
@@ -67,27 +87,27 @@ func errorOf(err error) *Error {
 	case errors.As(err, &e):
 		return e
 	case errors.As(err, &large):
-		return &Error{Status: http.StatusRequestEntityTooLarge, Type: "invalid_request_error", Code: "too_large", Message: fmt.Sprintf("the request is larger than %d bytes", large.Limit)}
+		return refused(http.StatusRequestEntityTooLarge, "", "too_large", "the request is larger than %d bytes", large.Limit)
 	case errors.As(err, &full):
-		return &Error{Status: http.StatusBadRequest, Type: "invalid_request_error", Code: "context_length_exceeded", Message: full.Error()}
+		return refused(http.StatusBadRequest, "", "context_length_exceeded", "%v", full)
 	case errors.Is(err, node.ErrNoCloud):
-		return &Error{Status: http.StatusServiceUnavailable, Type: "server_error", Code: "no_cloud", Message: err.Error()}
+		return failed(http.StatusServiceUnavailable, "no_cloud", 0, err.Error())
 	case errors.Is(err, context.Canceled):
-		return &Error{Status: statusGone, Type: "server_error", Code: "cancelled", Message: "the answer was cancelled"}
+		return failed(statusGone, "cancelled", 0, "the answer was cancelled")
 	case errors.Is(err, node.ErrLater):
-		return &Error{Status: http.StatusServiceUnavailable, Type: "server_error", Code: "busy", Retry: 2 * time.Second, Message: err.Error()}
+		return failed(http.StatusServiceUnavailable, "busy", 2*time.Second, err.Error())
 	case errors.Is(err, syscall.ENOSPC):
-		return &Error{Status: http.StatusInsufficientStorage, Type: "server_error", Code: "disk_full", Message: "the server's disk is full"}
+		return failed(http.StatusInsufficientStorage, "disk_full", 0, "the server's disk is full")
 	case errors.As(err, &away) && away.Unreachable():
-		return &Error{Status: http.StatusServiceUnavailable, Type: "server_error", Code: "unreachable", Retry: 10 * time.Second, Message: "the documents cannot be reached: try again later"}
+		return failed(http.StatusServiceUnavailable, "unreachable", 10*time.Second, "the documents cannot be reached: try again later")
 	case errors.As(err, &discreet):
-		return &Error{Status: http.StatusInternalServerError, Type: "server_error", Message: discreet.Public()}
+		return failed(http.StatusInternalServerError, "", 0, discreet.Public())
 	case errors.As(err, &moved):
-		return &Error{Status: http.StatusInternalServerError, Type: "server_error", Message: fmt.Sprintf("the server cannot %s one of its files: %v", moved.Op, moved.Err)}
-	case errors.As(err, &file): // whose path is nobody's business
-		return &Error{Status: http.StatusInternalServerError, Type: "server_error", Message: fmt.Sprintf("the server cannot %s one of its files: %v", file.Op, file.Err)}
+		return faultIn(moved.Op, moved.Err)
+	case errors.As(err, &file):
+		return faultIn(file.Op, file.Err)
 	}
-	return &Error{Status: http.StatusInternalServerError, Type: "server_error", Message: err.Error()}
+	return failed(http.StatusInternalServerError, "", 0, err.Error())
 }
 
 // note logs an error if a client is told less than it says: the rest names the files or the servers behind this one.

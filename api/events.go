@@ -68,7 +68,7 @@ func (s *Server) happened(answer, kind string, words event) {
 func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
 	c := s.events.watch()
 	if c == nil {
-		fail(w, &Error{Status: http.StatusServiceUnavailable, Type: "server_error", Code: "busy", Retry: 10 * time.Second, Message: "too many clients watch the events"})
+		fail(w, failed(http.StatusServiceUnavailable, "busy", 10*time.Second, "too many clients watch the events"))
 		return
 	}
 	defer s.events.leave(c)

@@ -41,8 +41,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 
 // ErrEnding is the error of requests that a server has no time for because it is about to end. As the cause of the end of their
 // context, it is what they are told.
-var ErrEnding = &Error{Status: http.StatusServiceUnavailable, Type: "server_error", Code: "draining", Retry: 5 * time.Second,
-	Message: "the server is shutting down: try again in a moment"}
+var ErrEnding = failed(http.StatusServiceUnavailable, "draining", 5*time.Second, "the server is shutting down: try again in a moment")
 
 // ending reports whether the server is about to end. It then answers what it was asked before, and nothing else.
 func (s *Server) ending() bool {
@@ -173,7 +172,7 @@ func (s *Server) checkKey(r *http.Request) error {
 		scheme, given = "Bearer", key
 	}
 	if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(strings.TrimSpace(given)), []byte(s.cfg.Key)) != 1 {
-		return &Error{Status: http.StatusUnauthorized, Type: "invalid_request_error", Code: "invalid_api_key", Message: "the key is missing or wrong: send Authorization: Bearer KEY"}
+		return refused(http.StatusUnauthorized, "", "invalid_api_key", "the key is missing or wrong: send Authorization: Bearer KEY")
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -60,8 +59,7 @@ func (s *Server) checkModel(model string) error {
 	if model == "" || model == "tandem" || model == "tandem:latest" || s.cfg.Model.isCalled(model) {
 		return nil
 	}
-	return &Error{Status: http.StatusNotFound, Type: "invalid_request_error", Param: "model", Code: "model_not_found",
-		Message: "there is no model " + model + " here: this server has " + s.cfg.Model.Name}
+	return noModel("model", model, s.cfg.Model.Name)
 }
 
 // waitAndCount waits for the job's turn, then counts the tokens of its prompt, which may be long.

@@ -28,7 +28,7 @@ func reply(w http.ResponseWriter, status int, v any) {
 // read reads a request's JSON. Fields that v lacks are ignored, as other servers do.
 func read(w http.ResponseWriter, r *http.Request, v any) error {
 	if how := r.Header.Get("Content-Encoding"); how != "" && !strings.EqualFold(how, "identity") {
-		return &Error{Status: http.StatusUnsupportedMediaType, Type: "invalid_request_error", Message: fmt.Sprintf("the request is compressed (%.40q): send it as it is", how)}
+		return refused(http.StatusUnsupportedMediaType, "", "", "the request is compressed (%.40q): send it as it is", how)
 	}
 	b, err := io.ReadAll(sent{Reader: http.MaxBytesReader(w, r.Body, maxBody)})
 	if err != nil {
@@ -65,8 +65,7 @@ func (s sent) Read(p []byte) (int, error) {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		err = badRequest(s.param, "the request ended early: send it again")
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		err = &Error{Status: http.StatusRequestTimeout, Type: "invalid_request_error", Param: orNull(s.param), Code: "too_slow",
-			Message: "the request is too slow: send it again"}
+		err = refused(http.StatusRequestTimeout, s.param, "too_slow", "the request is too slow: send it again")
 	default:
 		err = badRequest(s.param, "the request cannot be read: %v", err)
 	}

@@ -23,7 +23,7 @@ func (s *Server) llama(mux *router) {
 const maxTokenized = 256 << 10
 
 // errNoTokens refuses what takes a tokenizer.
-var errNoTokens = &Error{Status: http.StatusNotImplemented, Type: "invalid_request_error", Code: "no_tokens", Message: "this server does not know its tokens"}
+var errNoTokens = refused(http.StatusNotImplemented, "", "no_tokens", "this server does not know its tokens")
 
 // checkTokenized refuses a text that is too long.
 func checkTokenized(param string, bytes int) error {

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -87,8 +86,7 @@ func answerUnknown(mux *router) http.Handler {
 			}
 		}
 		if allowed := w.Header().Values("Allow"); len(allowed) > 0 {
-			failAs(w, r, &Error{Status: http.StatusMethodNotAllowed, Type: "invalid_request_error", Code: "method_not_allowed",
-				Message: fmt.Sprintf("%s is for %s, not %s", r.URL.Path, strings.Join(allowed, " and "), r.Method)})
+			failAs(w, r, refused(http.StatusMethodNotAllowed, "", "method_not_allowed", "%s is for %s, not %s", r.URL.Path, strings.Join(allowed, " and "), r.Method))
 			return
 		}
 		failAs(w, r, notFound("%s is not part of this API: %s", r.URL.Path, mux.hint(r.URL.Path)))

@@ -89,7 +89,7 @@ func (s *Server) answer(ctx context.Context, q Query, emit func(node.Token), rec
 	defer func() {
 		if p := recover(); p != nil {
 			s.cfg.Log.Error("internal fault", "answer", q.ID, "error", p, "stack", string(debug.Stack()))
-			a, err = node.Answer{}, &Error{Status: http.StatusInternalServerError, Type: "server_error", Message: "the server failed at this question"}
+			a, err = node.Answer{}, failed(http.StatusInternalServerError, "", 0, "the server failed at this question")
 		}
 	}()
 	return s.cfg.Answers.Answer(ctx, q, emit, record)

@@ -177,8 +177,8 @@ func (s *Server) waitForSlot(ctx context.Context) (leave func(), err error) {
 	select {
 	case s.queue <- struct{}{}:
 	default:
-		return nil, &Error{Status: http.StatusServiceUnavailable, Type: "server_error", Code: "busy", Retry: 2 * time.Second,
-			Message: fmt.Sprintf("%d requests wait already: try again later", cap(s.queue)-cap(s.slots))}
+		return nil, failed(http.StatusServiceUnavailable, "busy", 2*time.Second,
+			fmt.Sprintf("%d requests wait already: try again later", cap(s.queue)-cap(s.slots)))
 	}
 	select {
 	case s.slots <- struct{}{}:

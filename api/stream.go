@@ -10,8 +10,8 @@ import (
 	"tandem/node"
 )
 
-// stream sends events (text/event-stream) or lines of JSON, also those of several goroutines. A client that does not read for stallAfter is given up: when a write fails,
-// net/http ends the context of the request, and with it the answer.
+// stream sends events (text/event-stream) or lines of JSON. It is safe for concurrent use. A client that does not read for stallAfter
+// is given up: when a write fails, net/http ends the context of the request, and with it the answer.
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController

@@ -36,25 +36,12 @@ type outputConfig struct {
 	Format *responseFormat `json:"format"`
 }
 
-// check refuses what cannot be done and has a name in these requests alone.
-func (r messagesRequest) check() error {
-	switch {
-	case r.Thinking.Type != "" && r.Thinking.Type != "disabled":
-		return badRequest("thinking", "thinking is not supported: answers come from documents: leave it out, or give the type disabled")
-	}
-	return nil
-}
-
 // messagesJob makes the job of a request.
 func (s *Server) messagesJob(r messagesRequest) (*job, error) {
-	if err := r.check(); err != nil {
-		return nil, err
+	if r.Thinking.Type != "" && r.Thinking.Type != "disabled" {
+		return nil, badRequest("thinking", "thinking is not supported: answers come from documents: leave it out, or give the type disabled")
 	}
-	turns := r.Messages
-	if r.System != "" {
-		turns = append([]message{{Role: "system", Content: r.System}}, turns...)
-	}
-	return s.prepare(r.Model, turns, options{
+	return s.prepare(r.Model, withSystem(r.System, r.Messages), options{
 		Stream: r.Stream, Stop: r.Stop, Temperature: r.Temperature, TopP: r.TopP, MaxTokens: r.MaxTokens, Tools: r.Tools, Tandem: r.Tandem, bounds: anthropicBounds,
 		Format: cmp.Or(r.Output.Format, r.Format),
 	})

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -81,12 +82,7 @@ func (o options) demand() (out demand, err error) {
 }
 
 // formatParam is what an API calls the format of an answer.
-func (o options) formatParam() string {
-	if o.bounds.format != "" {
-		return o.bounds.format
-	}
-	return "response_format"
-}
+func (o options) formatParam() string { return cmp.Or(o.bounds.format, "response_format") }
 
 // schema returns the schema of a format other than text. param is what the request calls the format.
 func (f responseFormat) schema(param string) (json.RawMessage, error) {

@@ -137,10 +137,7 @@ func (s *Server) ollamaServe(w http.ResponseWriter, r *http.Request, chat bool) 
 	}
 	turns := q.Messages
 	if !chat {
-		turns = []message{{Role: "user", Content: content(q.Prompt)}}
-		if q.System != "" {
-			turns = append([]message{{Role: "system", Content: content(q.System)}}, turns...)
-		}
+		turns = withSystem(content(q.System), []message{{Role: "user", Content: content(q.Prompt)}})
 	}
 	if len(turns) == 0 || !chat && q.Prompt == "" { // a client asks to load the model
 		loaded := s.ollamaPiece(chat, "", true)

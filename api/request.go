@@ -3,13 +3,13 @@ package api
 import (
 	"bytes"
 	"cmp"
-	"crypto/rand"
-	"encoding/binary"
+	crand "crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -246,12 +246,8 @@ func (o options) setSampling(to *tandem.Settings) error {
 			to.MaxTokens = int(min(*n, tandem.MaxAnswer))
 		}
 	}
-	if o.Seed != nil && *o.Seed != -1 {
+	if to.Seed = uint64(rand.Uint32()); o.Seed != nil && *o.Seed != -1 {
 		to.Seed = uint64(*o.Seed)
-	} else {
-		var b [4]byte
-		rand.Read(b[:])
-		to.Seed = uint64(binary.LittleEndian.Uint32(b[:]))
 	}
 	return nil
 }
@@ -300,7 +296,7 @@ func (s *Server) drafters(text string) (specdec.Set, error) {
 // newID returns a random identifier of an answer.
 func newID() string {
 	var b [12]byte
-	rand.Read(b[:])
+	crand.Read(b[:])
 	return fmt.Sprintf("%x", b)
 }
 
@@ -309,6 +305,14 @@ type message struct {
 	Role    string          `json:"role"`
 	Content content         `json:"content"`
 	Images  json.RawMessage `json:"images"` // of Ollama's API
+}
+
+// withSystem returns a conversation with instructions before it, if there are any.
+func withSystem(instructions content, turns []message) []message {
+	if instructions == "" {
+		return turns
+	}
+	return append([]message{{Role: "system", Content: instructions}}, turns...)
 }
 
 type content string

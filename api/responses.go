@@ -97,11 +97,7 @@ func (s *Server) responseJob(r responsesRequest) (*job, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	turns := []message(r.Input)
-	if r.Instructions != "" {
-		turns = append([]message{{Role: "system", Content: r.Instructions}}, turns...)
-	}
-	return s.prepare(r.Model, turns, options{
+	return s.prepare(r.Model, withSystem(r.Instructions, r.Input), options{
 		Stream: r.Stream, Seed: r.Seed, Temperature: r.Temperature, TopP: r.TopP, MaxTokens: r.MaxTokens, Tools: r.Tools, ToolChoice: r.ToolChoice, Tandem: r.Tandem,
 		Format: r.Text.Format, bounds: bounds{format: "text.format"},
 	})

@@ -195,12 +195,8 @@ func greetLater(ctx context.Context, addr string, h handshaken) (*Conn, error) {
 		h.release()
 		return nil, fmt.Errorf("transport: dial %s: %w", addr, err)
 	}
-	select {
-	case <-h.qc.HandshakeComplete():
-	case <-h.qc.Context().Done():
-		return refused(explain(context.Cause(h.qc.Context())))
-	case <-ctx.Done():
-		return refused(context.Cause(ctx))
+	if err := awaitHandshake(ctx, h.qc); err != nil {
+		return refused(err)
 	}
 	if _, err := h.qc.NextConnection(ctx); err != nil { // required after a rejected ticket
 		return refused(explain(err))
@@ -364,14 +360,22 @@ func greet(ctx context.Context, qc *quic.Conn, local Hello) (Hello, error) {
 	if err != nil {
 		return Hello{}, err
 	}
-	select {
-	case <-qc.HandshakeComplete(): // already complete unless the hellos were sent early
-	case <-qc.Context().Done():
-		return Hello{}, explain(context.Cause(qc.Context()))
-	case <-ctx.Done():
-		return Hello{}, context.Cause(ctx)
+	if err := awaitHandshake(ctx, qc); err != nil { // it has ended already unless the hellos were sent early
+		return Hello{}, err
 	}
 	return remote, nil
+}
+
+// awaitHandshake waits until the peer has proved its key.
+func awaitHandshake(ctx context.Context, qc *quic.Conn) error {
+	select {
+	case <-qc.HandshakeComplete():
+		return nil
+	case <-qc.Context().Done():
+		return explain(context.Cause(qc.Context()))
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // swapHellos sends this side's hello, then reads and checks the peer's.

@@ -247,10 +247,10 @@ func (l *Listener) serve(qc *quic.Conn) {
 		if id, err := peerOf(state); err == nil && l.known(id) == nil {
 			swap() // admit gets its outcome
 		}
-		l.handshake(qc)
+		awaitHandshake(l.ctx, qc)
 		l.endEarly()
 	}
-	if err := l.handshake(qc); err != nil {
+	if err := awaitHandshake(l.ctx, qc); err != nil {
 		return // quic-go gave up on it
 	}
 	state = qc.ConnectionState().TLS
@@ -264,18 +264,6 @@ func (l *Listener) serve(qc *quic.Conn) {
 	}
 	if err != nil {
 		l.refused.Add(l.cfg.Log, slog.LevelWarn, "connection refused", "from", qc.RemoteAddr().String(), "error", err)
-	}
-}
-
-// handshake waits until the peer has proved its key.
-func (l *Listener) handshake(qc *quic.Conn) error {
-	select {
-	case <-qc.HandshakeComplete():
-		return nil
-	case <-qc.Context().Done():
-		return context.Cause(qc.Context())
-	case <-l.ctx.Done():
-		return ErrClosed
 	}
 }
 

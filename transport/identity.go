@@ -121,18 +121,18 @@ func createOnce(path string) (Identity, error) {
 }
 
 func createIdentity(path string) (Identity, error) {
-	_, key, err := ed25519.GenerateKey(rand.Reader)
+	id, err := Ephemeral()
 	if err != nil {
-		return Identity{}, fmt.Errorf("make a key: %w", err)
+		return Identity{}, err
 	}
-	der, err := x509.MarshalPKCS8PrivateKey(key)
+	der, err := x509.MarshalPKCS8PrivateKey(id.cert.PrivateKey)
 	if err != nil {
 		return Identity{}, fmt.Errorf("make a key: %w", err)
 	}
 	if err := writeFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})); err != nil {
 		return Identity{}, fmt.Errorf("store identity: %w", err)
 	}
-	return identityOf(key)
+	return id, nil
 }
 
 // identityOf makes the certificate. Nobody checks its name or dates: the key alone is pinned.

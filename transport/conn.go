@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -94,24 +95,12 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	if l.Exchanges == 0 {
-		l.Exchanges = 16
-	}
-	if l.Conns == 0 {
-		l.Conns = 64
-	}
-	if l.PerKey == 0 {
-		l.PerKey = 8
-	}
-	if l.Rate == 0 {
-		l.Rate = 50
-	}
-	if l.Idle == 0 {
-		l.Idle = 30 * time.Second
-	}
-	if l.KeepAlive == 0 {
-		l.KeepAlive = 10 * time.Second
-	}
+	l.Exchanges = cmp.Or(l.Exchanges, 16)
+	l.Conns = cmp.Or(l.Conns, 64)
+	l.PerKey = cmp.Or(l.PerKey, 8)
+	l.Rate = cmp.Or(l.Rate, 50)
+	l.Idle = cmp.Or(l.Idle, 30*time.Second)
+	l.KeepAlive = cmp.Or(l.KeepAlive, 10*time.Second)
 	return l
 }
 
@@ -498,10 +487,9 @@ func (c *Conn) abort(err error) {
 }
 
 // Close ends the connection and all its exchanges; the peer learns the reason.
-func (c *Conn) Close(reason string) error {
+func (c *Conn) Close(reason string) {
 	c.end(codeClosed, reason, ErrClosed)
 	<-c.released
-	return nil
 }
 
 func (c *Conn) end(code quic.ApplicationErrorCode, reason string, err error) {

@@ -103,7 +103,6 @@ var errIdle = retryError{fmt.Errorf("the device has said nothing for %v", idle)}
 
 // Served is an answer that the cloud took part in.
 type Served struct {
-	Peer  string // the device's name
 	Pair  pair.Stats
 	Took  time.Duration
 	Error error // nil when the device ended the answer
@@ -170,7 +169,7 @@ func (c *Cloud) answerContained(lease *lease, conn *transport.Conn, exchange exc
 		logFault(c.log().With("answer", begin.ID), err)
 		exchange.Send(transport.Fail{Text: "the cloud failed at this question"})
 		if c.Observe != nil {
-			c.Observe(Served{Peer: c.nameOf(conn), Took: time.Since(start), Error: err})
+			c.Observe(Served{Took: time.Since(start), Error: err})
 		}
 	}()
 	defer contain("answer", &err)
@@ -204,7 +203,7 @@ func (c *Cloud) answer(lease *lease, conn *transport.Conn, exchange exchange, be
 		logFault(log, err)
 	}
 	if c.Observe != nil {
-		served := Served{Peer: c.nameOf(conn), Took: time.Since(start), Error: err, Cancelled: cancelled && err == nil}
+		served := Served{Took: time.Since(start), Error: err, Cancelled: cancelled && err == nil}
 		if a.machine != nil {
 			served.Pair = a.machine.Stats()
 		}

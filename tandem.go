@@ -59,21 +59,11 @@ const (
 
 var placementNames = [...]string{"mirror", "device", "cloud", "sync", "greedy"}
 
-func (p Placement) String() string {
-	if int(p) < len(placementNames) {
-		return placementNames[p]
-	}
-	return fmt.Sprintf("placement(%d)", uint8(p))
-}
+func (p Placement) String() string { return nameOf("placement", placementNames[:], p) }
 
 // ParsePlacement reads a placement's name.
 func ParsePlacement(name string) (Placement, error) {
-	for i, n := range placementNames {
-		if n == name {
-			return Placement(i), nil
-		}
-	}
-	return 0, fmt.Errorf("unknown placement %q: use %s", name, oneOf(placementNames[:]))
+	return parseName[Placement]("placement", placementNames[:], name)
 }
 
 // Coupling says how two drafts are made to agree (package aggregator).
@@ -93,27 +83,28 @@ const FirstLead = Cloud
 
 var couplingNames = [...]string{"shared", "speculative", "leader"}
 
-func (c Coupling) String() string {
-	if int(c) < len(couplingNames) {
-		return couplingNames[c]
-	}
-	return fmt.Sprintf("coupling(%d)", uint8(c))
-}
+func (c Coupling) String() string { return nameOf("coupling", couplingNames[:], c) }
 
 // ParseCoupling reads a coupling's name.
 func ParseCoupling(name string) (Coupling, error) {
-	for i, n := range couplingNames {
-		if n == name {
-			return Coupling(i), nil
-		}
-	}
-	return 0, fmt.Errorf("unknown coupling %q: use %s", name, oneOf(couplingNames[:]))
+	return parseName[Coupling]("coupling", couplingNames[:], name)
 }
 
-// oneOf lists names for a message.
-func oneOf(names []string) string {
+// nameOf returns the name of a value of a kind, whose values are numbered like their names.
+func nameOf[T ~uint8](kind string, names []string, value T) string {
+	if int(value) < len(names) {
+		return names[value]
+	}
+	return fmt.Sprintf("%s(%d)", kind, uint8(value))
+}
+
+// parseName returns the value with a name.
+func parseName[T ~uint8](kind string, names []string, name string) (T, error) {
+	if i := slices.Index(names, name); i >= 0 {
+		return T(i), nil
+	}
 	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " or " + names[last]
+	return 0, fmt.Errorf("unknown %s %q: use %s or %s", kind, name, strings.Join(names[:last], ", "), names[last])
 }
 
 // Mass is the sum of every Dist's weights: probabilities are integers out of 65,536.

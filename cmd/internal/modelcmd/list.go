@@ -90,7 +90,7 @@ func modelsIn(dir string) []modelRow {
 		if parts != nil && parts[0] != path {
 			continue // list the first part only
 		}
-		name := strings.TrimSuffix(filepath.Base(gguf.SplitBase(path)), ".gguf")
+		name := nameOf(path)
 		f, err := gguf.Open(path)
 		if err != nil {
 			err = cmp.Or(leadsNowhere(path), err)

@@ -171,7 +171,7 @@ func (c *pullCmd) printModel(a *cli.App, got pulled) error {
 	if what != model.NoPooling {
 		flag = "--scorer"
 	}
-	fmt.Fprintf(a.Out, "%s: %s, verified; use it with %s %s\n", c.Model, cli.Bytes(got.Bytes), flag, strings.TrimSuffix(gguf.SplitBase(got.Name), ".gguf"))
+	fmt.Fprintf(a.Out, "%s: %s, verified; use it with %s %s\n", c.Model, cli.Bytes(got.Bytes), flag, nameOf(got.Name))
 	if unfit != nil {
 		a.Remark("It is downloaded, but this program cannot run it: %v", unfit)
 	}

@@ -74,14 +74,7 @@ func (c *rmCmd) remove(a *cli.App, dir, given string) (removed, error) {
 		return removed{}, fmt.Errorf("%s: want a name from models list; remove files elsewhere yourself", name)
 	}
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ":latest"), ".gguf")
-	var files, others []string
-	for _, p := range paths {
-		if nameOf(p) == name {
-			files = append(files, p)
-		} else {
-			others = append(others, p)
-		}
-	}
+	files, others := divide(paths, func(p string) bool { return nameOf(p) == name })
 	if len(files) == 0 {
 		return removed{}, fmt.Errorf("no model %q in %s; see: %s models list", given, dir, a.Program)
 	}
@@ -100,18 +93,25 @@ func (c *rmCmd) removePulled(a *cli.App, paths []string, name string, ref hub.Re
 	if err != nil {
 		return removed{}, err
 	}
-	var files, others []string
+	files, others := divide(paths, func(p string) bool {
+		return slices.ContainsFunc(Files(pulled), func(part string) bool { return sameFile(p, part) })
+	})
+	if len(files) == 0 {
+		return removed{}, fmt.Errorf("%s is in the hub's cache, but no name in the models folder leads to it: remove %s yourself", name, pulled)
+	}
+	return c.files(name, files, others)
+}
+
+// divide returns the paths that are meant, and the others.
+func divide(paths []string, meant func(string) bool) (files, others []string) {
 	for _, p := range paths {
-		if slices.ContainsFunc(Files(pulled), func(part string) bool { return sameFile(p, part) }) {
+		if meant(p) {
 			files = append(files, p)
 		} else {
 			others = append(others, p)
 		}
 	}
-	if len(files) == 0 {
-		return removed{}, fmt.Errorf("%s is in the hub's cache, but no name in the models folder leads to it: remove %s yourself", name, pulled)
-	}
-	return c.files(name, files, others)
+	return files, others
 }
 
 func sameFile(a, b string) bool {

@@ -50,15 +50,9 @@ type adapterRow struct {
 	Error      string   `json:"error,omitempty"`
 }
 
-func rowOf(path string) (row adapterRow) {
-	row = adapterRow{Name: strings.TrimSuffix(filepath.Base(path), ".gguf"), Path: path, Size: sizeOf(path)}
-	one, err := lora.Open(path)
-	if err != nil {
-		row.Error = err.Error()
-		return row
-	}
-	row.describe(one)
-	return row
+func rowOf(path string) adapterRow {
+	row := adapterRow{Name: strings.TrimSuffix(filepath.Base(path), ".gguf"), Path: path, Size: sizeOf(path)}
+	return row.with(lora.Open(path))
 }
 
 // isBuiltInAdapter reports whether the built-in model has an adapter of that name.
@@ -70,25 +64,26 @@ func isBuiltInAdapter(name string) bool {
 // builtInRow describes a built-in adapter.
 func builtInRow(name string) adapterRow {
 	b, _ := models.Adapter(name)
-	row := adapterRow{Name: name, Size: int64(len(b))}
-	one, err := lora.ReadGGUF(name, b)
-	if err != nil {
-		row.Error = err.Error()
-		return row
+	row := adapterRow{Name: name, Size: int64(len(b))}.with(lora.ReadGGUF(name, b))
+	if row.Error == "" {
+		row.Base = BuiltInDecoder
 	}
-	row.describe(one)
-	row.Base = BuiltInDecoder
 	return row
 }
 
-// describe adds what the adapter says.
-func (row *adapterRow) describe(one *lora.Adapter) {
-	row.Base, row.Arch, row.Parts = one.BaseName, one.Arch, one.Parts()
-	row.Products, row.Parameters = len(one.Factors), one.Parameters()
-	row.RankLow, row.RankHigh = one.Ranks()
-	if one.Base != ([32]byte{}) {
-		row.BaseSum = fmt.Sprintf("%x", one.Base)
+// with returns the row with what the adapter says, or with the error about it.
+func (r adapterRow) with(one *lora.Adapter, err error) adapterRow {
+	if err != nil {
+		r.Error = err.Error()
+		return r
 	}
+	r.Base, r.Arch, r.Parts = one.BaseName, one.Arch, one.Parts()
+	r.Products, r.Parameters = len(one.Factors), one.Parameters()
+	r.RankLow, r.RankHigh = one.Ranks()
+	if one.Base != ([32]byte{}) {
+		r.BaseSum = fmt.Sprintf("%x", one.Base)
+	}
+	return r
 }
 
 // ranks returns "rank 8" or "ranks 4 to 16".

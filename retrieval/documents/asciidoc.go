@@ -3,6 +3,7 @@ package documents
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"tandem/internal/lazyregexp"
@@ -29,7 +30,7 @@ func parseAsciiDoc(ctx context.Context, data []byte) (Document, error) {
 
 // asciiDoc writes Markdown for the lines of a file in AsciiDoc.
 type asciiDoc struct {
-	out    []string
+	markdownWriter
 	headed bool              // a heading has been read
 	header bool              // the lines below the title say who wrote the file
 	values map[string]string // what names between braces stand for
@@ -45,8 +46,6 @@ type asciiDoc struct {
 	term    bool   // the last line is a term whose meaning begins below
 	counts  []int  // the number of the last item of each open list
 }
-
-func (a *asciiDoc) add(lines ...string) { a.out = append(a.out, lines...) }
 
 // Lines of files in AsciiDoc.
 var (
@@ -118,7 +117,7 @@ func (a *asciiDoc) heading(level int, text string) {
 	if first && level == 1 {
 		a.header = true
 	}
-	a.add("", strings.Repeat("#", level)+" "+a.inline(text), "")
+	a.addHeading(level, a.inline(text))
 }
 
 // style reads the line "[…]" above a block.
@@ -225,8 +224,8 @@ func (a *asciiDoc) inBlock(line string) {
 		a.endBlock()
 	case strings.HasSuffix(a.block, "==="):
 		a.row(line)
-	case a.block[0] != '/' && !strings.HasPrefix(strings.TrimSpace(line), "```"):
-		a.add(line)
+	case a.block[0] != '/':
+		a.addCode(line)
 	}
 }
 
@@ -285,17 +284,11 @@ func (a *asciiDoc) endTable() {
 	for i := 0; i < len(a.ends) && columns == 0; i++ {
 		columns = a.ends[i]
 	}
-	a.add("")
-	for from := 0; from < len(a.cells) && columns > 0; from += columns {
-		line := "|"
-		for _, cell := range a.cells[from:min(from+columns, len(a.cells))] {
-			line += " " + strings.ReplaceAll(a.inline(cell), "|", `\|`) + " |"
-		}
-		if a.add(line); from == 0 && a.named {
-			a.add("|" + strings.Repeat("---|", columns))
-		}
+	var rows [][]string
+	if columns > 0 {
+		rows = slices.Collect(slices.Chunk(a.cells, columns))
 	}
-	a.add("")
+	a.addTable(rows, a.named, a.inline)
 	a.cells, a.ends = nil, nil
 }
 

@@ -31,7 +31,7 @@ func parseOrg(ctx context.Context, data []byte) (Document, error) {
 
 // org writes Markdown for the lines of an Org file.
 type org struct {
-	out   []string
+	markdownWriter
 	title string
 	about []string // what the file says of itself
 	tops  int      // headings of the highest level
@@ -45,8 +45,6 @@ type org struct {
 	indent int    // which is indented as much
 	table  bool   // the last line was one of a table
 }
-
-func (o *org) add(lines ...string) { o.out = append(o.out, lines...) }
 
 // front returns what the file says of itself, as Markdown's front matter.
 func (o *org) front() []string {
@@ -142,12 +140,10 @@ func (o *org) begin(kind string) {
 func (o *org) inBlock(line, trimmed string) {
 	ends := strings.EqualFold(trimmed, o.ends)
 	if o.block == "code" {
-		switch {
-		case ends:
+		if ends {
 			o.add("```")
-		case strings.HasPrefix(trimmed, "```"):
-		default:
-			o.add(strings.Replace(strings.Replace(line, ",*", "*", 1), ",#+", "#+", 1))
+		} else {
+			o.addCode(strings.Replace(strings.Replace(line, ",*", "*", 1), ",#+", "#+", 1))
 		}
 	}
 	if ends {
@@ -168,7 +164,7 @@ func (o *org) heading(level int, text, tags string) {
 	case level == o.top:
 		o.tops++
 	}
-	o.add("", strings.Repeat("#", min(level, LowestLevel))+" "+orgInline(text), "")
+	o.addHeading(level, orgInline(text))
 	if tags != "" {
 		o.add("Tags: "+strings.ReplaceAll(tags, ":", ", "), "")
 	}

@@ -64,15 +64,13 @@ func substituted(lines []string, left int) []string {
 
 // rst writes Markdown for the lines of a file in reStructuredText.
 type rst struct {
+	markdownWriter
 	lines  []string
-	at     int // the current line
-	out    []string
+	at     int      // the current line
 	styles []string // how headings are underlined, by level
 	tops   int      // headings of the highest level
 	listed bool     // below an item of a list
 }
-
-func (r *rst) add(lines ...string) { r.out = append(r.out, lines...) }
 
 // line returns a line after the current one, without the white space at its end; "" beyond the last.
 func (r *rst) line(after int) string {
@@ -145,9 +143,7 @@ func (r *rst) code(from, indent int) int {
 	}
 	r.add("", "```")
 	for _, line := range lines {
-		if !strings.HasPrefix(strings.TrimSpace(line), "```") {
-			r.add(line)
-		}
+		r.addCode(line)
 	}
 	r.add("```", "")
 	return len(lines)
@@ -191,7 +187,7 @@ func (r *rst) heading() int {
 		r.tops++
 	}
 	r.listed = false
-	r.add("", strings.Repeat("#", min(level+1, LowestLevel))+" "+strings.TrimSuffix(rstInline(title), "::"), "")
+	r.addHeading(level+1, strings.TrimSuffix(rstInline(title), "::"))
 	return n
 }
 
@@ -299,7 +295,7 @@ func (r *rst) table() int {
 	if rules < 3 {
 		heads = 0
 	}
-	r.rows(rows, heads)
+	r.addTable(rows, heads > 0, rstInline)
 	return n
 }
 
@@ -335,21 +331,6 @@ func rowBelow(rows [][]string, line string, spans [][2]int, heads int) [][]strin
 	return rows
 }
 
-// rows writes rows of cells. The first ones may name the columns.
-func (r *rst) rows(rows [][]string, heads int) {
-	r.add("")
-	for i, row := range rows {
-		line := "|"
-		for _, cell := range row {
-			line += " " + strings.ReplaceAll(rstInline(cell), "|", `\|`) + " |"
-		}
-		if r.add(line); i == 0 && heads > 0 {
-			r.add("|" + strings.Repeat("---|", len(row)))
-		}
-	}
-	r.add("")
-}
-
 // listTable reads a table that is written as a list of lists, and returns its number of lines.
 func (r *rst) listTable(from, indent int, caption string) int {
 	lines := r.below(from, indent)
@@ -375,7 +356,7 @@ func (r *rst) listTable(from, indent int, caption string) int {
 	}
 	heads, _ := strconv.Atoi(r.option("header-rows", from))
 	r.add("", rstInline(caption))
-	r.rows(rows, heads)
+	r.addTable(rows, heads > 0, rstInline)
 	return len(lines)
 }
 
@@ -402,7 +383,7 @@ func (r *rst) csvTable(from, indent int, caption string) int {
 	}
 	rows, _ := records(context.Background(), text.String(), ',', -1)
 	r.add("", rstInline(caption))
-	r.rows(rows, heads)
+	r.addTable(rows, heads > 0, rstInline)
 	return len(lines)
 }
 

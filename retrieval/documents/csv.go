@@ -23,10 +23,7 @@ const (
 // parseCSV reads comma-separated values, or those with another separator: semicolon, tab or bar. The first row names the
 // columns unless it has figures itself.
 func parseCSV(ctx context.Context, data []byte) (Document, error) {
-	text, err := decodeText(data)
-	if err == nil {
-		err = countLines(text)
-	}
+	text, err := readText(data)
 	if err != nil {
 		return Document{}, err
 	}

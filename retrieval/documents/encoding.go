@@ -26,7 +26,7 @@ func decodeText(data []byte) (string, error) {
 		out, err := utf16.UTF16(utf16.LittleEndian, utf16.UseBOM).NewDecoder().Bytes(data)
 		return decoded(out, err)
 	}
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	data = withoutMark(data)
 	if bytes.IndexByte(data, 0) >= 0 {
 		return "", errors.New("binary (it holds NUL bytes)")
 	}
@@ -39,6 +39,9 @@ func decodeText(data []byte) (string, error) {
 	out, err := charmap.Windows1252.NewDecoder().Bytes(data)
 	return decoded(out, err)
 }
+
+// withoutMark returns data without the mark of UTF-8 at its start.
+func withoutMark(data []byte) []byte { return bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) }
 
 func decoded(out []byte, err error) (string, error) {
 	if err != nil {

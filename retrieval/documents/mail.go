@@ -159,7 +159,7 @@ func readMessage(data []byte) (*mail.Message, error) {
 // splitHeader divides a message at the blank line after its header. It drops lines that belong to no field: some programs
 // write them, and they would make the message unreadable.
 func splitHeader(data []byte) (header, body []byte) {
-	data = bytes.TrimLeft(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), "\r\n")
+	data = bytes.TrimLeft(withoutMark(data), "\r\n")
 	var out []byte
 	field := false
 	for len(data) > 0 {

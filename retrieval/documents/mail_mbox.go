@@ -15,7 +15,7 @@ const maxMailboxBlocks = 2 * blocks.MaxBlocks
 // parseMailbox reads a file of messages in the mbox format. Each message is a section with its subject as the heading. If a
 // message is damaged but another is not, only the damaged one's header is read.
 func parseMailbox(ctx context.Context, data []byte) (Document, error) {
-	data = bytes.TrimLeft(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), "\r\n")
+	data = bytes.TrimLeft(withoutMark(data), "\r\n")
 	if !bytes.HasPrefix(data, []byte("From ")) {
 		return Document{}, errors.New("not a mailbox, despite its name (it does not begin with \"From \")")
 	}

@@ -24,7 +24,7 @@ import (
 // parseRTF reads Rich Text: its paragraphs, with the cells of tables divided by tabs, as plain text. It leaves out what is
 // hidden or deleted, pictures, notes, the heads and feet of pages, and the names of fonts and styles. What is struck out stands between ~~, as in Markdown.
 func parseRTF(ctx context.Context, data []byte) (Document, error) {
-	data = bytes.TrimLeft(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), " \t\r\n")
+	data = bytes.TrimLeft(withoutMark(data), " \t\r\n")
 	if !bytes.HasPrefix(data, []byte(`{\rtf`)) {
 		return Document{}, errors.New("not Rich Text, despite its name")
 	}

@@ -24,15 +24,11 @@ const (
 // parseSubtitles reads what is said in a film (.srt, .vtt), without the times and numbers of its pieces, which break sentences
 // anywhere. Headings tell the time every few minutes. Another speaker begins another paragraph.
 func parseSubtitles(ctx context.Context, data []byte) (Document, error) {
-	text, err := decodeText(data)
-	if err == nil {
-		err = countLines(text)
-	}
+	lines, err := linesOf(data)
 	if err != nil {
 		return Document{}, err
 	}
 	s := subtitles{}
-	lines := splitLines(text)
 	for i := range lines {
 		if ctx.Err() != nil {
 			return Document{}, ctx.Err()

@@ -54,14 +54,6 @@ func chatDocument(ctx context.Context, top *value) (Document, bool) {
 	return w.doc, len(w.doc.Blocks) > 0
 }
 
-// part returns the part of an object that has a name. It is an empty value if there is none.
-func (v *value) part(name string) *value {
-	if i := slices.Index(v.names, name); i >= 0 {
-		return v.parts[i]
-	}
-	return &value{}
-}
-
 // chat adds messages below headings of a level, one for each day.
 func (w *valueWriter) chat(messages []chatMessage, level int) {
 	before := ""
@@ -72,7 +64,7 @@ func (w *valueWriter) chat(messages []chatMessage, level int) {
 		if strings.TrimSpace(m.text) == "" {
 			continue
 		}
-		if day := m.at.Format("Monday, 2 January 2006"); day != before {
+		if day := m.at.Format(longDay); day != before {
 			w.doc.AddHeading(level, day)
 			before = day
 		}

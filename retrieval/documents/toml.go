@@ -94,14 +94,6 @@ func (r *tomlReader) comments() {
 	}
 }
 
-// joinLines joins the lines of a comment.
-func joinLines(a, b string) string {
-	if len(a) > maxNote {
-		return a
-	}
-	return strings.TrimSpace(a + " " + b)
-}
-
 // rest returns the text up to the end of the line, and skips it.
 func (r *tomlReader) rest() string {
 	line, _, _ := strings.Cut(r.text[r.at:], "\n")

@@ -24,6 +24,14 @@ type value struct {
 	parts []*value // of an object or a list
 }
 
+// part returns the part of an object that has a name. It is an empty value if there is none.
+func (v *value) part(name string) *value {
+	if i := slices.Index(v.names, name); i >= 0 {
+		return v.parts[i]
+	}
+	return &value{}
+}
+
 type valueKind uint8
 
 const (

@@ -7,12 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 
 	"go.yaml.in/yaml/v3"
-
-	"tandem/internal/lazyregexp"
-	"tandem/retrieval/internal/english"
 )
 
 // yamlLimit is the size in bytes up to which YAML is read. Its reader takes a hundred times as much memory.
@@ -155,39 +151,10 @@ func (r *yamlReader) note(n *yaml.Node) string {
 	return joinNotes(r.plainComment(n.HeadComment), r.plainComment(n.LineComment))
 }
 
-// outOfUse matches a comment that is a setting, which someone took out of use: it says nothing of the one near it.
-var outOfUse = lazyregexp.New(`^(?:- )?["']?[a-z][\w.-]*["']?:(?: |$)|^["']?[A-Za-z][\w.-]*["']? ?=|^- |^[{}\[\]]`)
-
 // plainComment is plainComment for YAML. What is repeated has its comments once.
 func (r *yamlReader) plainComment(comment string) string {
 	if r.again > 0 {
 		return ""
 	}
 	return plainComment(comment)
-}
-
-// plainComment returns the words of comments, without settings that are out of use.
-func plainComment(comment string) string {
-	var said []string
-	for line := range strings.SplitSeq(comment, "\n") {
-		line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "#;!"))
-		if strings.ContainsFunc(line, unicode.IsLetter) && !outOfUse.MatchString(line) {
-			said = append(said, strings.Trim(line, "#=-*~ \t"))
-		}
-	}
-	return english.Collapse(strings.Join(said, " "))
-}
-
-// maxNote is the number of bytes of comments after which no others are joined to them.
-const maxNote = 4 << 10
-
-// joinNotes joins what two comments say of a value.
-func joinNotes(a, b string) string {
-	if len(a) > maxNote {
-		return a
-	}
-	if a != "" && b != "" {
-		return strings.TrimSuffix(a, ".") + "; " + b
-	}
-	return a + b
 }

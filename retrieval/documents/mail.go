@@ -257,13 +257,20 @@ func (m *mailReader) body(kind string, params map[string]string, data []byte) (o
 		}
 	}
 	for _, b := range out.text.Blocks {
-		m.size += len(b.Text)
 		out.words += english.CountWords(b.Text)
 	}
-	if m.size > blocks.MaxText {
+	if m.size += textSize(out.text.Blocks); m.size > blocks.MaxText {
 		return out, blocks.ErrMuchText
 	}
 	return out, nil
+}
+
+// textSize returns the bytes of the text of blocks.
+func textSize(all []Block) (n int) {
+	for _, b := range all {
+		n += len(b.Text)
+	}
+	return n
 }
 
 // contentType returns the kind of a part and its parameters. Without one it is plain text.
@@ -337,18 +344,15 @@ func (m *mailReader) file(h textproto.MIMEHeader, kind, name string, body io.Rea
 		return out, nil
 	}
 	doc, err := m.parsed(p, data)
-	size := 0
-	for _, b := range doc.Blocks {
-		size += len(b.Text)
-	}
+	size := textSize(doc.Blocks)
 	if err != nil || m.attached.size+size > maxFileText || m.attached.blocks+len(doc.Blocks) > maxFileBlocks {
 		return out, m.ctx.Err()
 	}
 	m.attached.size += size
 	m.attached.blocks += len(doc.Blocks)
 	section := Document{}
-	section.AddHeading(min(m.level+1, LowestLevel), name)
-	section.AddHeading(min(m.level+2, LowestLevel), doc.Title)
+	section.AddHeading(m.level+1, name)
+	section.AddHeading(m.level+2, doc.Title)
 	for _, b := range doc.Blocks {
 		if b.Kind == Heading {
 			b.Level = uint8(min(m.level+2+int(b.Level), LowestLevel))
@@ -377,12 +381,12 @@ func (m *mailReader) calendar(h textproto.MIMEHeader, kind, name, text string) (
 		return out, err
 	}
 	for _, b := range c.doc.Blocks {
-		if m.size += len(b.Text); b.Kind == Heading {
+		if b.Kind == Heading {
 			b.Level = uint8(min(m.level+1, LowestLevel))
 		}
 		out.files = append(out.files, b)
 	}
-	if m.size > blocks.MaxText {
+	if m.size += textSize(out.files); m.size > blocks.MaxText {
 		return out, blocks.ErrMuchText
 	}
 	return out, nil

@@ -54,11 +54,14 @@ var (
 	adocItem      = lazyregexp.New(`^\s*(?:([*-]{1,6})|(\.{1,6})|(\d+\.)) +(\S.*)$`)
 	adocTerm      = lazyregexp.New(`^\s*(\S.*?):{2,4}(?: +(\S.*))?$`)
 	adocMacro     = lazyregexp.New(`^(image|video|audio|include|toc|ifdef|ifndef|endif|ifeval)::([^\[]*)\[([^\]]*)\]$`)
-	adocNote      = lazyregexp.New(`^(NOTE|TIP|IMPORTANT|WARNING|CAUTION): +(\S.*)$`)
+	adocNote      = lazyregexp.New(`^(` + adocNotes + `): +(\S.*)$`)
 	adocStyle     = lazyregexp.New(`^\[([^\]]*)\]$`)
 	adocFence     = lazyregexp.New("^(-{4,}|\\.{4,}|/{4,}|\\+{4,}|`{3,}|[|,:!]={3,})$")
 	adocFrame     = lazyregexp.New(`^(--|={4,}|\*{4,}|_{4,})$`)
 )
+
+// adocNotes are the kinds of notes.
+const adocNotes = "NOTE|TIP|IMPORTANT|WARNING|CAUTION"
 
 // line reads a line.
 func (a *asciiDoc) line(line string) {
@@ -96,10 +99,16 @@ func (a *asciiDoc) about(line string) {
 	a.add("", english.Capitalise(name)+": "+a.inline(line), "")
 }
 
+// Bounds of what names between braces stand for.
+const (
+	adocValues = 1 << 10 // names
+	adocValue  = 4 << 10 // bytes of a value
+)
+
 // attribute keeps what a name stands for. A few say something of the file.
 func (a *asciiDoc) attribute(name, value string) {
 	name = strings.ToLower(name)
-	if len(a.values) < maxFront*maxFront && len(value) < maxKey*maxKey {
+	if len(a.values) < adocValues && len(value) < adocValue {
 		a.values["{"+name+"}"] = value
 	}
 	switch name {
@@ -123,9 +132,7 @@ func (a *asciiDoc) heading(level int, text string) {
 // style reads the line "[…]" above a block.
 func (a *asciiDoc) style(style string) {
 	a.options = style
-	name, _, _ := strings.Cut(style, ",")
-	switch name {
-	case "NOTE", "TIP", "IMPORTANT", "WARNING", "CAUTION":
+	if name, _, _ := strings.Cut(style, ","); slices.Contains(strings.Split(adocNotes, "|"), name) {
 		a.note = english.Capitalise(strings.ToLower(name)) + ": "
 	}
 }
@@ -298,7 +305,7 @@ var (
 	adocLink  = lazyregexp.New(`(?:(?:link|xref|mailto|image|icon|kbd|btn|menu):([^\s\[\]]*)|(https?://[^\s\[\]]+))\[([^\]]*)\]`)
 	adocNamed = lazyregexp.New(`\{[\w-]{1,40}\}[^\s\[\]]*\[([^\]]+)\]`) // whose address another file gives
 	adocXref  = lazyregexp.New(`<<([^<>,]{1,200})(?:,\s*([^<>]{1,200}))?>>`)
-	adocNotes = lazyregexp.New(`footnote:[\w-]*\[([^\]]*)\]`)
+	adocFoot  = lazyregexp.New(`footnote:[\w-]*\[([^\]]*)\]`)
 	adocID    = lazyregexp.New(`\[\[[\w-]+(?:,[^\]]*)?\]\]|\(\(\(?|\)\)\)?`)
 	adocRole  = lazyregexp.New(`\[[.#][\w. #-]{1,60}\]([#*_` + "`" + `])`)
 )
@@ -314,7 +321,7 @@ func (a *asciiDoc) inline(line string) string {
 	})
 	if strings.IndexByte(line, '[') >= 0 {
 		line = adocID.ReplaceAllString(line, "")
-		line = adocNotes.ReplaceAllString(line, " ($1)")
+		line = adocFoot.ReplaceAllString(line, " ($1)")
 		line = adocRole.ReplaceAllString(line, "$1")
 		for _, links := range []*lazyregexp.Regexp{adocLink, adocNamed} {
 			line = links.ReplaceAllStringFunc(line, func(link string) string {

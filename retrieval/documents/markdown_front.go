@@ -14,7 +14,6 @@ import (
 const (
 	frontLines = 1000
 	frontBytes = 64 << 10 // bytes that are read as YAML or TOML
-	maxKey     = 64       // bytes of the name that is written before each item of a list
 )
 
 // frontMatter removes what a file begins with: values in YAML between lines "---", or in TOML between lines "+++". It takes the
@@ -64,7 +63,7 @@ func (m *markdown) frontValues(ctx context.Context, lines []string, read func(co
 		case isCell(part):
 			w.single(name, cellOf(part, " "), part.note)
 		default:
-			w.doc.Add(Line, english.FirstBytes(name, maxKey)+":")
+			w.doc.Add(Line, english.FirstBytes(name, nameBytes)+":")
 			w.write(part, LowestLevel, name)
 		}
 	}
@@ -95,7 +94,7 @@ func (m *markdown) frontLines(lines []string) bool {
 		case strings.EqualFold(name, "title"):
 			title = value
 		case value == "":
-			key = english.FirstBytes(name, maxKey)
+			key = english.FirstBytes(name, nameBytes)
 		default:
 			if strings.HasPrefix(value, "[") {
 				value = strings.NewReplacer("[", "", "]", "", `"`, "", "'", "").Replace(value)

@@ -196,11 +196,11 @@ func (o *org) keyword(line string) {
 	}
 	switch name := strings.ToLower(m[1]); name {
 	case "title":
-		if len(o.title) < maxKey {
+		if len(o.title) < orgTitle {
 			o.title = strings.TrimSpace(o.title + " " + orgInline(m[2]))
 		}
 	case "subtitle", "author", "date", "description", "keywords":
-		if len(o.about) < maxFront {
+		if len(o.about) < orgAbout {
 			o.about = append(o.about, name+": "+orgInline(m[2]))
 		}
 	case "caption":
@@ -208,8 +208,11 @@ func (o *org) keyword(line string) {
 	}
 }
 
-// maxFront is the number of lines that are kept of what a file says of itself.
-const maxFront = 32
+// Bounds of what a file says of itself.
+const (
+	orgTitle = 64 // bytes of the title to which no further line is joined
+	orgAbout = 32 // other lines
+)
 
 // plan adds when an entry is due.
 func (o *org) plan(line string) {

@@ -27,7 +27,7 @@ func parseMarkdown(ctx context.Context, data []byte) (Document, error) {
 // markdownDocument returns the document in lines of Markdown, or what it has of it when ctx ends. With titled, a heading at their
 // start is the title.
 func markdownDocument(ctx context.Context, lines []string, titled bool) Document {
-	m := markdown{untitled: !titled, lastEnd: map[string]int{}}
+	m := markdown{titled: titled, lastEnd: map[string]int{}}
 	m.lines = withoutDefinitions(m.frontMatter(ctx, lines))
 	m.width, m.coded = wrapWidth(proseOf(m.lines), nil), codeLines(m.lines)
 	for i, line := range m.lines {
@@ -277,21 +277,13 @@ type markdown struct {
 	callout string         // what the next paragraph is: "Note: "
 	width   int            // at which a program wrapped the text; 0 if none did
 	front   []Block        // the front matter without the title
-
-	untitled bool // a heading at the start is not the title
+	titled  bool           // a heading at the start is the title
 }
 
 // line reads a line, given the one below it.
 func (m *markdown) line(line, next string) {
 	if m.fence != "" {
-		if inner, quoted := strings.CutPrefix(strings.TrimSpace(line), ">"); quoted && m.quoted {
-			line = strings.TrimPrefix(inner, " ")
-		}
-		if m.fence = fenceAfter(m.fence, line); m.fence != "" {
-			m.code = append(m.code, line) // code stays: a question may ask for just that
-		} else {
-			m.endCode()
-		}
+		m.codeLine(line)
 		return
 	}
 	trimmed := blockName.ReplaceAllString(m.uncomment(strings.TrimSpace(line)), "")
@@ -343,6 +335,18 @@ func (m *markdown) line(line, next string) {
 		m.doc.Add(Line, plain(trimmed))
 	default:
 		m.prose(line, trimmed)
+	}
+}
+
+// codeLine reads a line of a block of code, or its end.
+func (m *markdown) codeLine(line string) {
+	if inner, quoted := strings.CutPrefix(strings.TrimSpace(line), ">"); quoted && m.quoted {
+		line = strings.TrimPrefix(inner, " ")
+	}
+	if m.fence = fenceAfter(m.fence, line); m.fence != "" {
+		m.code = append(m.code, line) // code stays: a question may ask for just that
+	} else {
+		m.endCode()
 	}
 }
 
@@ -474,7 +478,7 @@ func (m *markdown) heading(level int, text string) {
 	if text == "" {
 		return
 	}
-	if m.doc.Title == "" && len(m.doc.Blocks) == 0 && !m.untitled {
+	if m.doc.Title == "" && len(m.doc.Blocks) == 0 && m.titled {
 		m.doc.Title = text
 		return
 	}

@@ -35,7 +35,7 @@ func dayHeadings(lines []string) map[int]bool {
 	for i, line := range lines {
 		line = strings.TrimSpace(line)
 		gap := i == 0 || isRule(strings.TrimSpace(lines[i-1])) || strings.TrimSpace(lines[i-1]) == ""
-		if gap && day.MatchString(line) && i+1 < len(lines) && !textline.Links(strings.ToLower(above[strings.LastIndexByte(above, ' ')+1:])) {
+		if gap && day.MatchString(line) && i+1 < len(lines) && !textline.Links(strings.ToLower(lastWord(above))) {
 			next := strings.TrimSpace(lines[i+1])
 			out[i] = next != "" && !isRule(next) && !day.MatchString(next) && !textline.BeginsLower(next)
 		}

@@ -123,11 +123,11 @@ func isPlainHeading(lines []string, i int) bool {
 	if colon {
 		return true
 	}
-	if strings.Contains(line, ":") && !textKinds[line[strings.LastIndexByte(line, ' ')+1:]] {
+	if strings.Contains(line, ":") && !textKinds[lastWord(line)] {
 		return false
 	}
 	below := strings.TrimSpace(lines[i+1])
-	next, _, _ := strings.Cut(below, " ")
+	next := firstWord(below)
 	return english.Anaphors[strings.ToLower(next)] || next == "The" || textline.IsItem(below)
 }
 

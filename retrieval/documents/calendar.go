@@ -383,12 +383,14 @@ func (e event) repeatedDays(unit string) string {
 			days = append(days, "the last day")
 		}
 	}
-	start := e.start.time
+	start, last := e.start.time, len(days)-1
 	switch {
 	case weekdays:
 		return "Monday to Friday"
-	case len(days) > 0:
-		return strings.Join(days[:len(days)-1], ", ") + map[bool]string{true: " and "}[len(days) > 1] + days[len(days)-1]
+	case last > 0:
+		return strings.Join(days[:last], ", ") + " and " + days[last]
+	case last == 0:
+		return days[0]
 	case start.IsZero() || e.rule["BYDAY"] != "":
 	case unit == "week":
 		return start.Weekday().String()

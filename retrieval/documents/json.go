@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 )
 
@@ -70,7 +71,7 @@ func (r *jsonReader) value(depth int) (*value, error) {
 	case json.Number:
 		return &value{text: t.String()}, nil
 	case bool:
-		return &value{text: map[bool]string{false: "no", true: "yes"}[t]}, nil
+		return &value{text: yesNo(strconv.FormatBool(t))}, nil
 	}
 	return &value{}, nil // null
 }

@@ -75,7 +75,7 @@ func (s *subtitles) line(lines []string, i int) {
 		return
 	}
 	apart := i == 0 || strings.TrimSpace(lines[i-1]) == ""
-	first, _, _ := strings.Cut(line, " ")
+	first := firstWord(line)
 	switch {
 	case line == "":
 		s.aside = false

@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -303,13 +304,7 @@ func (r *tomlReader) value(depth int) (*value, error) {
 	if r.at += end; text == "" {
 		return nil, errors.New("a value was expected")
 	}
-	switch text {
-	case "true":
-		text = "yes"
-	case "false":
-		text = "no"
-	}
-	return &value{text: text}, nil
+	return &value{text: cmp.Or(yesNo(text), text)}, nil
 }
 
 // series reads the parts of a list or of an object, up to the bracket at its end.

@@ -325,6 +325,9 @@ func cellOf(v *value, separator string) string {
 	return strings.Join(pairs, ", ")
 }
 
+// yesNo returns the word for "true" or "false", and "" for other texts.
+func yesNo(text string) string { return map[string]string{"true": "yes", "false": "no"}[text] }
+
 // nameOf returns the name of a value as the file has it, except that "openingHours" becomes "opening hours": the built-in reader
 // finds the value of such a name more often.
 func nameOf(name string) string { return english.Collapse(words.Divided(name)) }

@@ -95,7 +95,7 @@ func (r *yamlReader) value(n *yaml.Node, depth int) (*value, error) {
 	case "!!null", "!!binary":
 		return &value{}, nil
 	case "!!bool":
-		return &value{text: cmp.Or(map[string]string{"true": "yes", "false": "no"}[strings.ToLower(n.Value)], n.Value)}, nil
+		return &value{text: cmp.Or(yesNo(strings.ToLower(n.Value)), n.Value)}, nil
 	}
 	return &value{text: n.Value}, nil
 }

@@ -200,6 +200,21 @@ func (a *archive) scan(name string, h xmlHandler) error {
 	return err
 }
 
+// scanIfAny is scan for an entry that may be missing.
+func (a *archive) scanIfAny(name string, h xmlHandler) error {
+	if !a.has(name) {
+		return nil
+	}
+	return a.scan(name, h)
+}
+
+// titleIn returns the title that an entry with a file's properties names, "" if there is none.
+func (a *archive) titleIn(name string) (string, error) {
+	p := &property{name: "title"}
+	err := a.scanIfAny(name, p)
+	return p.value.String(), err
+}
+
 // ReadXML hands the tokens of XML to a function. It bounds the attributes of an element and how deep elements nest. Its error is an
 // *xml.SyntaxError if the XML is damaged. A token is valid until the function returns.
 func ReadXML(r io.Reader, handle func(xml.Token)) error {

@@ -22,10 +22,8 @@ func (r Reader) DOCX(ctx context.Context, data []byte) (blocks.Document, error) 
 		return blocks.Document{}, err
 	}
 	main := &relations{targets: map[string]string{}}
-	if a.has("_rels/.rels") {
-		if err := a.scan("_rels/.rels", main); err != nil {
-			return blocks.Document{}, err
-		}
+	if err := a.scanIfAny("_rels/.rels", main); err != nil {
+		return blocks.Document{}, err
 	}
 	body := main.first("officeDocument")
 	if !a.has(body) {
@@ -38,12 +36,8 @@ func (r Reader) DOCX(ctx context.Context, data []byte) (blocks.Document, error) 
 	if err := d.read(body); err != nil {
 		return blocks.Document{}, err
 	}
-	if name := main.first("core-properties"); a.has(name) {
-		p := &property{name: "title"}
-		if err := a.scan(name, p); err != nil {
-			return blocks.Document{}, err
-		}
-		d.flow.named = p.value.String()
+	if d.flow.named, err = a.titleIn(main.first("core-properties")); err != nil {
+		return blocks.Document{}, err
 	}
 	return d.flow.document()
 }
@@ -153,18 +147,12 @@ func (d *docx) read(body string) error {
 	if err != nil {
 		return err
 	}
-	for kind, h := range map[string]xmlHandler{"styles": &docxStyles{of: d.styles}, "numbering": d.lists} {
-		if name := d.part(rels, kind); d.archive.has(name) {
-			if err := d.archive.scan(name, h); err != nil {
-				return err
-			}
-		}
-	}
-	for _, kind := range []string{"footnotes", "endnotes"} {
-		if name := d.part(rels, kind); d.archive.has(name) {
-			if err := d.archive.scan(name, d); err != nil {
-				return err
-			}
+	for _, part := range []struct {
+		kind string
+		h    xmlHandler
+	}{{"styles", &docxStyles{of: d.styles}}, {"numbering", d.lists}, {"footnotes", d}, {"endnotes", d}} {
+		if err := d.archive.scanIfAny(d.part(rels, part.kind), part.h); err != nil {
+			return err
 		}
 	}
 	d.flow.size = 0
@@ -175,11 +163,8 @@ func (d *docx) read(body string) error {
 	d.margin = true
 	for _, kind := range []string{"header", "footer"} {
 		for _, name := range rels.kinds[kind] {
-			if !d.archive.has(name) {
-				continue
-			}
 			d.flow = flow{ctx: text.ctx, lines: text.lines}
-			if err := d.archive.scan(name, d); err != nil {
+			if err := d.archive.scanIfAny(name, d); err != nil {
 				return err
 			}
 			d.flow.flush()

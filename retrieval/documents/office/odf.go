@@ -28,13 +28,3 @@ func openODF(ctx context.Context, data []byte, format string) (*archive, error) 
 	}
 	return a, nil
 }
-
-// title returns the title that an OpenDocument file's properties name, or "".
-func (a *archive) title() (string, error) {
-	if !a.has("meta.xml") {
-		return "", nil
-	}
-	p := &property{name: "title"}
-	err := a.scan("meta.xml", p)
-	return p.value.String(), err
-}

@@ -19,7 +19,7 @@ func (r Reader) ODP(ctx context.Context, data []byte) (blocks.Document, error) {
 	if err := a.scan("content.xml", o); err != nil {
 		return blocks.Document{}, err
 	}
-	named, err := a.title()
+	named, err := a.titleIn("meta.xml")
 	if err != nil {
 		return blocks.Document{}, err
 	}

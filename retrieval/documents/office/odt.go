@@ -19,13 +19,11 @@ func (r Reader) ODT(ctx context.Context, data []byte) (blocks.Document, error) {
 	}
 	o := newODT(flow{ctx: ctx, lines: r.Lines})
 	var front flow
-	if a.has("styles.xml") {
-		if err := a.scan("styles.xml", o); err != nil {
-			return blocks.Document{}, err
-		}
-		o.flow.flush()
-		front.furniture(o.flow.doc)
+	if err := a.scanIfAny("styles.xml", o); err != nil {
+		return blocks.Document{}, err
 	}
+	o.flow.flush()
+	front.furniture(o.flow.doc)
 	o.flow = flow{ctx: ctx, lines: r.Lines, front: front.front}
 	if err := a.scan("content.xml", o); err != nil {
 		return blocks.Document{}, err
@@ -33,7 +31,7 @@ func (r Reader) ODT(ctx context.Context, data []byte) (blocks.Document, error) {
 	if o.flow.size > blocks.MaxText {
 		return blocks.Document{}, blocks.ErrMuchText
 	}
-	if o.flow.named, err = a.title(); err != nil {
+	if o.flow.named, err = a.titleIn("meta.xml"); err != nil {
 		return blocks.Document{}, err
 	}
 	return o.flow.document()

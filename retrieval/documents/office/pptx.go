@@ -41,22 +41,17 @@ func (r Reader) PPTX(ctx context.Context, data []byte) (blocks.Document, error) 
 			}
 		}
 	}
-	named := &property{name: "title"}
-	if a.has("docProps/core.xml") {
-		if err := a.scan("docProps/core.xml", named); err != nil {
-			return blocks.Document{}, err
-		}
+	named, err := a.titleIn("docProps/core.xml")
+	if err != nil {
+		return blocks.Document{}, err
 	}
-	return p.deck.document(named.value.String())
+	return p.deck.document(named)
 }
 
 // relations returns the other parts that a part of an Office file names.
 func (a *archive) relations(part string) (*relations, error) {
 	rels := &relations{dir: path.Dir(part), targets: map[string]string{}}
-	if name := path.Join(path.Dir(part), "_rels", path.Base(part)+".rels"); a.has(name) {
-		return rels, a.scan(name, rels)
-	}
-	return rels, nil
+	return rels, a.scanIfAny(path.Join(rels.dir, "_rels", path.Base(part)+".rels"), rels)
 }
 
 // slideOrder reads which slides a presentation has.
@@ -127,19 +122,16 @@ func (p *pptx) read(name string) error {
 		return nil
 	}
 	for _, diagram := range parts.kinds["diagramData"] {
-		if p.shape = (shape{listed: true}); p.archive.has(diagram) {
-			if err := p.archive.scan(diagram, p); err != nil {
-				return err
-			}
-		}
-	}
-	if notes := parts.first("notesSlide"); p.archive.has(notes) {
-		p.notes = true
-		if err := p.archive.scan(notes, p); err != nil {
+		p.shape = shape{listed: true}
+		if err := p.archive.scanIfAny(diagram, p); err != nil {
 			return err
 		}
-		p.notes = false
 	}
+	p.notes = true
+	if err := p.archive.scanIfAny(parts.first("notesSlide"), p); err != nil {
+		return err
+	}
+	p.notes = false
 	p.deck.add(&p.flow, p.cover)
 	return nil
 }

@@ -38,10 +38,7 @@ func (r Reader) XLSX(ctx context.Context, data []byte) (blocks.Document, error) 
 		name string
 		h    xmlHandler
 	}{{main, book}, {"xl/_rels/workbook.xml.rels", parts}, {"xl/styles.xml", styles}, {"xl/sharedStrings.xml", shared}} {
-		if part.name != main && !a.has(part.name) {
-			continue
-		}
-		if err := a.scan(part.name, part.h); err != nil {
+		if err := a.scanIfAny(part.name, part.h); err != nil {
 			return blocks.Document{}, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"tandem/retrieval/internal/blocks"
@@ -144,35 +145,47 @@ func (f *flow) flush() {
 func (f *flow) beginTable() { f.tables = append(f.tables, &flowTable{}) }
 
 func (f *flow) beginRow() {
-	if len(f.tables) == 1 && f.takePlace() {
-		t := f.tables[0]
+	if t := f.table(); t != nil && f.takePlace() {
 		t.cells = append(t.cells, nil)
 	}
 }
 
 func (f *flow) beginCell(columns int, continues bool) {
-	if len(f.tables) == 1 && len(f.tables[0].cells) > 0 && f.takePlace() {
-		row := &f.tables[0].cells[len(f.tables[0].cells)-1]
+	if row := f.row(); row != nil && f.takePlace() {
 		*row = append(*row, flowCell{nil, columns, continues})
 	}
 }
 
-// cell returns the current cell of the outer table, nil outside.
+// table returns the open table, nil outside and in a table within a cell.
+func (f *flow) table() *flowTable {
+	if len(f.tables) != 1 {
+		return nil
+	}
+	return f.tables[0]
+}
+
+// row returns the current row of the open table, nil if there is none.
+func (f *flow) row() *[]flowCell {
+	t := f.table()
+	if t == nil || len(t.cells) == 0 {
+		return nil
+	}
+	return &t.cells[len(t.cells)-1]
+}
+
+// cell returns the current cell of the open table, nil if there is none.
 func (f *flow) cell() *flowCell {
-	if len(f.tables) != 1 || len(f.tables[0].cells) == 0 {
+	row := f.row()
+	if row == nil || len(*row) == 0 {
 		return nil
 	}
-	row := f.tables[0].cells[len(f.tables[0].cells)-1]
-	if len(row) == 0 {
-		return nil
-	}
-	return &row[len(row)-1]
+	return &(*row)[len(*row)-1]
 }
 
 // headRow says that the current row names columns.
 func (f *flow) headRow() {
-	if len(f.tables) == 1 && len(f.tables[0].cells) == f.tables[0].heads+1 {
-		f.tables[0].heads++
+	if t := f.table(); t != nil && len(t.cells) == t.heads+1 {
+		t.heads++
 	}
 }
 
@@ -261,16 +274,16 @@ func (f *flow) document() (blocks.Document, error) {
 	}
 	f.flush()
 	doc := f.doc
-	first := 0
+	peers := 0 // headings of the level of the first block or above
 	for _, b := range doc.Blocks {
-		if len(doc.Blocks) > 0 && b.Kind == blocks.Heading && b.Level <= doc.Blocks[0].Level {
-			first++
+		if b.Kind == blocks.Heading && b.Level <= doc.Blocks[0].Level {
+			peers++
 		}
 	}
 	switch {
 	case f.styled != "":
 		doc.Title = f.styled
-	case len(doc.Blocks) > 0 && doc.Blocks[0].Kind == blocks.Heading && first == 1:
+	case len(doc.Blocks) > 0 && doc.Blocks[0].Kind == blocks.Heading && peers == 1:
 		doc.Title, doc.Blocks = doc.Blocks[0].Text, doc.Blocks[1:]
 	case path.Ext(f.named) == "" && !strings.HasPrefix(f.named, "Microsoft Word"):
 		doc.Title = english.Collapse(f.named)
@@ -285,10 +298,7 @@ func (f *flow) document() (blocks.Document, error) {
 // furniture appends the lines of a page header or footer that are not there yet.
 func (f *flow) furniture(lines blocks.Document) {
 	for _, b := range lines.Blocks {
-		known := false
-		for _, before := range f.front {
-			known = known || before.Text == b.Text
-		}
+		known := slices.ContainsFunc(f.front, func(before blocks.Block) bool { return before.Text == b.Text })
 		if !known && len(f.front) < maxFurniture {
 			f.front = append(f.front, blocks.Block{Kind: blocks.Line, Text: b.Text})
 		}

@@ -114,11 +114,12 @@ func (o *odt) start(name string, attrs attributes) {
 	case "note":
 		o.note++
 	case "table":
-		if o.flow.beginTable(); len(o.flow.tables) == 1 {
-			o.reach, o.flow.tables[0].headed = nil, attrs.get("use-first-row-styles") == "true"
+		o.flow.beginTable()
+		if t := o.flow.table(); t != nil {
+			o.reach, t.headed = nil, attrs.get("use-first-row-styles") == "true"
 		}
 	case "table-header-rows":
-		o.beginHeads()
+		o.markHeads(true)
 	case "table-row":
 		o.beginRow()
 	case "table-cell", "covered-table-cell":
@@ -204,9 +205,7 @@ func (o *odt) end(name string) {
 	case "table":
 		o.flow.endTable()
 	case "table-header-rows":
-		if len(o.flow.tables) == 1 {
-			o.flow.tables[0].marking = false
-		}
+		o.markHeads(false)
 	case "p", "h":
 		if n := len(o.open); n > 0 {
 			p := o.open[n-1]
@@ -307,26 +306,28 @@ func (o *odt) mark() string {
 	return strings.TrimSpace(strings.Replace(text, "%1", number, 1)) + " "
 }
 
-// beginHeads starts the rows that name a table's columns.
-func (o *odt) beginHeads() {
-	if len(o.flow.tables) == 1 {
-		o.flow.tables[0].marking = true
+// markHeads begins or ends the rows that name a table's columns.
+func (o *odt) markHeads(on bool) {
+	if t := o.flow.table(); t != nil {
+		t.marking = on
 	}
 }
 
 // beginRow starts a row. That of a table within a cell leaves the place in the outer table as it is.
 func (o *odt) beginRow() {
-	if o.flow.beginRow(); len(o.flow.tables) != 1 {
+	o.flow.beginRow()
+	t := o.flow.table()
+	if t == nil {
 		return
 	}
-	if o.at = 0; o.flow.tables[0].marking {
+	if o.at = 0; t.marking {
 		o.flow.headRow()
 	}
 }
 
 // beginCell starts a cell. A covered cell belongs to the cell above it or to its left.
 func (o *odt) beginCell(name string, attrs attributes) {
-	if len(o.flow.tables) != 1 || o.at >= blocks.MaxColumns {
+	if o.flow.table() == nil || o.at >= blocks.MaxColumns {
 		o.flow.beginCell(1, false)
 		return
 	}

@@ -154,6 +154,19 @@ func (a attributes) get(name string) string {
 	return ""
 }
 
+// isTrue reports whether an attribute is set to true.
+func (a attributes) isTrue(name string) bool {
+	v := a.get(name)
+	return v == "1" || v == "true"
+}
+
+// unhandled is an xmlHandler that does nothing. Handlers embed it that need not handle everything.
+type unhandled struct{}
+
+func (unhandled) start(string, attributes) {}
+func (unhandled) text(string)              {}
+func (unhandled) end(string)               {}
+
 // attributeCounter reads XML of which no element has more than xmlAttributes attributes. The decoder keeps all of an element in
 // memory before anybody else sees one. Each attribute has an equals sign, and none has a "<". So these signs are counted up to the
 // next "<". Those in text are counted, too; a text with as many between two tags is refused.

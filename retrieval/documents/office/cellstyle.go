@@ -12,6 +12,7 @@ import (
 
 // cellStyles reads how a workbook shows numbers: as they are, with a currency or a unit, as dates and times, or as shares.
 type cellStyles struct {
+	unhandled
 	own    map[string]numberForm // the workbook's own forms, by number
 	forms  []numberForm          // by style
 	inside bool                  // the styles of cells
@@ -51,8 +52,6 @@ func (c *cellStyles) start(name string, attrs attributes) {
 		}
 	}
 }
-
-func (c *cellStyles) text(string) {}
 
 func (c *cellStyles) end(name string) {
 	if name == "cellXfs" {

@@ -44,6 +44,7 @@ func (r Reader) DOCX(ctx context.Context, data []byte) (blocks.Document, error) 
 
 // relations are the other parts that a part of an Office file names.
 type relations struct {
+	unhandled
 	dir     string
 	targets map[string]string   // by id
 	kinds   map[string][]string // by the last word of the kind
@@ -65,9 +66,6 @@ func (r *relations) start(name string, attrs attributes) {
 	kind := path.Base(attrs.get("Type"))
 	r.kinds[kind] = append(r.kinds[kind], target)
 }
-
-func (r *relations) text(string) {}
-func (r *relations) end(string)  {}
 
 // first returns the first part of a kind, or "".
 func (r *relations) first(kind string) string {
@@ -245,9 +243,7 @@ func (d *docx) startIn(p *docxParagraph, name string, attrs attributes) {
 		case "pStyle":
 			p.style = value
 		case "outlineLvl":
-			if n, err := strconv.Atoi(value); err == nil && n >= 0 && n < maxLevels {
-				p.level = n + 1
-			}
+			setOutlineLevel(&p.level, value)
 		case "ilvl":
 			p.depth = value
 		case "numId":
@@ -282,6 +278,13 @@ func (d *docx) startIn(p *docxParagraph, name string, attrs attributes) {
 		p.numbered = p.numbered || isPageField(attrs.get("instr"))
 	case "footnoteReference", "endnoteReference":
 		p.notes = append(p.notes, strings.TrimSuffix(name, "Reference")+attrs.get("id"))
+	}
+}
+
+// setOutlineLevel sets the level of a heading to that of a paragraph or a style, whose levels count from 0.
+func setOutlineLevel(level *int, value string) {
+	if n, err := strconv.Atoi(value); err == nil && n >= 0 && n < maxLevels {
+		*level = n + 1
 	}
 }
 
@@ -412,6 +415,7 @@ func (d *docx) style(id string) *style {
 
 // docxStyles reads the styles of a Word document.
 type docxStyles struct {
+	unhandled
 	of      map[string]*style
 	current *style
 }
@@ -434,17 +438,13 @@ func (s *docxStyles) start(name string, attrs attributes) {
 	case "basedOn":
 		s.current.based = value
 	case "outlineLvl":
-		if n, err := strconv.Atoi(value); err == nil && n >= 0 && n < maxLevels {
-			s.current.level = n + 1
-		}
+		setOutlineLevel(&s.current.level, value)
 	case "numId":
 		s.current.list = value
 	case "ilvl":
 		s.current.depth = value
 	}
 }
-
-func (s *docxStyles) text(string) {}
 
 func (s *docxStyles) end(name string) {
 	if name == "style" {

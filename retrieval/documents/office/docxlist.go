@@ -17,6 +17,7 @@ type listLevel struct {
 
 // lists are the definitions of a file's numbered and bulleted lists, and how far they have counted.
 type lists struct {
+	unhandled
 	levels map[string]map[string]*listLevel // by abstract list and level
 	of     map[string]string                // the abstract list of a list
 	counts map[string]*[maxLevels]int       // by abstract list
@@ -62,8 +63,6 @@ func (l *lists) start(name string, attrs attributes) {
 	}
 }
 
-func (l *lists) text(string) {}
-
 func (l *lists) end(name string) {
 	switch name {
 	case "abstractNum":
@@ -95,22 +94,21 @@ func (l *lists) next(list, level string) string {
 		return "- "
 	}
 	counts := l.counts[abstract]
-	if counts == nil {
-		counts = &[maxLevels]int{}
-		l.counts[abstract] = counts
-		for i := range counts {
+	restart := func(from int) {
+		for i := from; i < maxLevels; i++ {
+			counts[i] = 0
 			if of := l.levels[abstract][strconv.Itoa(i)]; of != nil {
 				counts[i] = of.first - 1
 			}
 		}
 	}
-	counts[at]++
-	for i := at + 1; i < maxLevels; i++ { // the levels below begin again
-		counts[i] = 0
-		if of := l.levels[abstract][strconv.Itoa(i)]; of != nil {
-			counts[i] = of.first - 1
-		}
+	if counts == nil {
+		counts = &[maxLevels]int{}
+		l.counts[abstract] = counts
+		restart(0)
 	}
+	counts[at]++
+	restart(at + 1) // the levels below
 	mark := levelNumber.ReplaceAllStringFunc(this.text, func(s string) string {
 		i := int(s[1] - '1')
 		format := "decimal"

@@ -91,23 +91,24 @@ func (a *archive) isLocked(chapters []string) bool {
 	if !a.has(list) {
 		return false
 	}
-	locked := lockedFiles{}
+	locked := lockedFiles{names: map[string]bool{}}
 	if err := a.scan(list, locked); err != nil {
 		return true
 	}
-	return slices.ContainsFunc(chapters, func(name string) bool { return locked[name] })
+	return slices.ContainsFunc(chapters, func(name string) bool { return locked.names[name] })
 }
 
 // lockedFiles are the files that encryption.xml says to be encrypted.
-type lockedFiles map[string]bool
+type lockedFiles struct {
+	unhandled
+	names map[string]bool
+}
 
 func (l lockedFiles) start(name string, attrs attributes) {
 	if name == "CipherReference" {
-		l[path.Clean(unescaped(attrs.get("URI")))] = true
+		l.names[path.Clean(unescaped(attrs.get("URI")))] = true
 	}
 }
-func (lockedFiles) text(string) {}
-func (lockedFiles) end(string)  {}
 
 // unescaped returns the name of a file that an address names within the book.
 func unescaped(address string) string {
@@ -118,15 +119,16 @@ func unescaped(address string) string {
 }
 
 // bookFile finds the book's list of contents in container.xml.
-type bookFile struct{ path string }
+type bookFile struct {
+	unhandled
+	path string
+}
 
 func (b *bookFile) start(name string, attrs attributes) {
 	if name == "rootfile" && b.path == "" {
 		b.path = attrs.get("full-path")
 	}
 }
-func (b *bookFile) text(string) {}
-func (b *bookFile) end(string)  {}
 
 // book is a book's list of contents.
 type book struct {

@@ -55,7 +55,10 @@ func (a *archive) relations(part string) (*relations, error) {
 }
 
 // slideOrder reads which slides a presentation has.
-type slideOrder struct{ ids []string }
+type slideOrder struct {
+	unhandled
+	ids []string
+}
 
 func (s *slideOrder) start(name string, attrs attributes) {
 	if name != "sldId" {
@@ -67,9 +70,6 @@ func (s *slideOrder) start(name string, attrs attributes) {
 		}
 	}
 }
-
-func (s *slideOrder) text(string) {}
-func (s *slideOrder) end(string)  {}
 
 // pptx reads the parts of a PowerPoint presentation.
 type pptx struct {
@@ -147,7 +147,7 @@ func (p *pptx) start(name string, attrs attributes) {
 	case "sp", "graphicFrame", "pic", "cxnSp":
 		p.shape, p.counts = shape{}, nil
 	case "cNvPr":
-		p.shape.hidden = attrs.get("hidden") == "1" || attrs.get("hidden") == "true"
+		p.shape.hidden = attrs.isTrue("hidden")
 	case "ph":
 		p.shape.kind = attrs.get("type")
 		p.shape.listed = !p.notes && slices.Contains([]string{"", "body", "obj"}, p.shape.kind)
@@ -156,8 +156,8 @@ func (p *pptx) start(name string, attrs attributes) {
 		p.flow.beginTable()
 		p.shape.listed = false
 	case "tblPr":
-		if len(p.flow.tables) == 1 {
-			p.flow.tables[0].headed = attrs.get("firstRow") == "1" || attrs.get("firstRow") == "true"
+		if t := p.flow.table(); t != nil {
+			t.headed = attrs.isTrue("firstRow")
 		}
 	case "tr":
 		p.flow.beginRow()

@@ -82,6 +82,7 @@ func (r Reader) sheets(a *archive, book *workbook, parts *relations, sheets *she
 
 // workbook reads the list of sheets.
 type workbook struct {
+	unhandled
 	sheets []struct {
 		name, id string
 		hidden   bool
@@ -100,12 +101,9 @@ func (w *workbook) start(name string, attrs attributes) {
 			hidden   bool
 		}{attrs.get("name"), attrs.get("id"), attrs.get("state") == "hidden" || attrs.get("state") == "veryHidden"})
 	case "workbookPr":
-		w.since1904 = attrs.get("date1904") == "1" || attrs.get("date1904") == "true"
+		w.since1904 = attrs.isTrue("date1904")
 	}
 }
-
-func (w *workbook) text(string) {}
-func (w *workbook) end(string)  {}
 
 // sharedStrings reads the texts that cells share.
 type sharedStrings struct {

@@ -18,6 +18,12 @@ func (a box) turn(angle float64) box {
 	return corner(a.left, a.bottom).union(corner(a.right, a.top)).union(corner(a.left, a.top)).union(corner(a.right, a.bottom))
 }
 
+func (a box) width() float64  { return a.right - a.left }
+func (a box) height() float64 { return a.top - a.bottom }
+
+// center returns the place in the middle of the box.
+func (a box) center() (x, y float64) { return (a.left + a.right) / 2, (a.bottom + a.top) / 2 }
+
 // gap returns the horizontal distance of two boxes, whichever comes first: text may run to the left. It is negative if they
 // overlap.
 func (a box) gap(b box) float64 { return max(b.left-a.right, a.left-b.right) }

@@ -39,12 +39,7 @@ func (g *grid) split(ink *pageInk, open bool) bool {
 	if g.xs = xs; open {
 		g.extend(ink, slices.Concat(filled...))
 	}
-	columns := len(g.xs) - 1
-	g.cells, g.fields = nil, make([]int, (len(g.ys)-1)*columns)
-	for i := range g.fields {
-		g.fields[i] = i
-		g.cells = append(g.cells, cell{i / columns, i % columns, 1, 1})
-	}
+	g.cellPerField()
 	return true
 }
 
@@ -125,7 +120,7 @@ const maxHeadLines = 4
 func (g *grid) rowBeyond(ink *pageInk, letters []box, above bool) []box {
 	tall := 0.0
 	for _, b := range letters {
-		tall = max(tall, b.top-b.bottom)
+		tall = max(tall, b.height())
 	}
 	away := func(b box) (from, to float64) { return b.bottom - g.ys[0], b.top - g.ys[0] }
 	low, high := g.ys[0]-1, g.ys[0]+2*maxHeadLines*tall
@@ -163,7 +158,7 @@ func (g *grid) rowBeyond(ink *pageInk, letters []box, above bool) []box {
 func usualHeight(letters []box) float64 {
 	var heights []float64
 	for _, b := range letters {
-		heights = append(heights, b.top-b.bottom)
+		heights = append(heights, b.height())
 	}
 	slices.Sort(heights)
 	return heights[len(heights)/2]

@@ -116,7 +116,7 @@ func (r *ruleReader) path(o references.FPDF_PAGEOBJECT, place structs.FPDF_FS_MA
 	if !ok {
 		return
 	}
-	wide, high := p.bounds.right-p.bounds.left, p.bounds.top-p.bounds.bottom
+	wide, high := p.bounds.width(), p.bounds.height()
 	switch {
 	case isDot(p.bounds) && len(r.dots) < maxDots:
 		r.dots = append(r.dots, p.bounds)
@@ -124,7 +124,7 @@ func (r *ruleReader) path(o references.FPDF_PAGEOBJECT, place structs.FPDF_FS_MA
 		r.rules = append(r.rules, p.edges...)
 	case len(p.edges) == 4 && !p.curved && high > ruleWidth && wide > ruleWidth: // the shade of a row or cell
 		for _, e := range p.edges {
-			if e.top-e.bottom < 0.5 {
+			if e.height() < 0.5 {
 				r.rules = append(r.rules, e)
 			}
 		}
@@ -181,7 +181,7 @@ const maxDots = 1 << 9
 
 // isDot reports whether a shape may be a bullet: 1.5 to 8 points wide, and as high.
 func isDot(b box) bool {
-	wide, high := b.right-b.left, b.top-b.bottom
+	wide, high := b.width(), b.height()
 	return min(wide, high) >= 1.5 && max(wide, high) <= 8 && math.Abs(wide-high) < 0.2*high
 }
 
@@ -206,7 +206,7 @@ func (r *ruleReader) segment(o references.FPDF_PAGEOBJECT, i int, place structs.
 // appendEdge appends the line between two points if it is horizontal or vertical.
 func appendEdge(edges []box, a, b [2]float64) []box {
 	e := box{min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1])}
-	if across, along := e.right-e.left, e.top-e.bottom; min(across, along) > 0.5 || max(across, along) < ruleLength {
+	if min(e.width(), e.height()) > 0.5 || max(e.width(), e.height()) < ruleLength {
 		return edges
 	}
 	return append(edges, e)
@@ -217,7 +217,7 @@ func thinEdges(edges []box) (thin []box) {
 	for i, a := range edges {
 		for j, b := range edges {
 			u := a.union(b)
-			if i != j && min(u.right-u.left, u.top-u.bottom) <= ruleWidth && max(u.right-u.left, u.top-u.bottom) < (a.right-a.left+a.top-a.bottom)+(b.right-b.left+b.top-b.bottom) {
+			if i != j && min(u.width(), u.height()) <= ruleWidth && max(u.width(), u.height()) < (a.right-a.left+a.top-a.bottom)+(b.right-b.left+b.top-b.bottom) {
 				thin = append(thin, a)
 				break
 			}

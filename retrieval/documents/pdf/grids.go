@@ -101,7 +101,7 @@ func (g *grid) cutsWords(ink *pageInk) bool {
 	last, before := -1, -1 // the cell and the index of the letter before
 	for _, i := range ink.in(g) {
 		b := ink.boxes[i]
-		cell := g.cellAt((b.left+b.right)/2, (b.bottom+b.top)/2)
+		cell := g.cellAt(b.center())
 		if cell >= 0 && last >= 0 && before == i-1 && touches(ink.boxes[before], b) {
 			if pairs++; cell != last {
 				cut++
@@ -114,7 +114,7 @@ func (g *grid) cutsWords(ink *pageInk) bool {
 
 // touches reports whether a letter stands in the line of the one before it, without a space between them.
 func touches(before, b box) bool {
-	height := b.top - b.bottom
+	height := b.height()
 	return min(b.top, before.top)-max(b.bottom, before.bottom) > 0.3*height && math.Abs(before.gap(b)) < 0.3*height
 }
 
@@ -141,7 +141,7 @@ func (g *grid) height() float64 { return g.ys[0] - g.ys[len(g.ys)-1] }
 // rulesOf returns lines by their direction. Pieces of a line are joined.
 func rulesOf(lines []box) (across, down []rule) {
 	for _, l := range lines {
-		if l.right-l.left > l.top-l.bottom {
+		if l.width() > l.height() {
 			across = append(across, rule{(l.bottom + l.top) / 2, l.left, l.right})
 		} else {
 			down = append(down, rule{(l.left + l.right) / 2, l.bottom, l.top})
@@ -343,6 +343,15 @@ func (g *grid) fill(sets sets) bool {
 	return len(g.cells) > 1
 }
 
+// cellPerField makes each field a cell.
+func (g *grid) cellPerField() {
+	columns, rows := len(g.xs)-1, len(g.ys)-1
+	g.cells, g.fields = make([]cell, rows*columns), make([]int, rows*columns)
+	for i := range g.fields {
+		g.cells[i], g.fields[i] = cell{i / columns, i % columns, 1, 1}, i
+	}
+}
+
 // cellAt returns the index of the cell at a place, or -1 if the place is outside the grid.
 func (g *grid) cellAt(x, y float64) int {
 	columns, rows := len(g.xs)-1, len(g.ys)-1
@@ -359,7 +368,7 @@ func (g *grid) letters(ink *pageInk) [][]box {
 	out := make([][]box, len(g.cells))
 	for _, i := range ink.in(g) {
 		b := ink.boxes[i]
-		if n := g.cellAt((b.left+b.right)/2, (b.bottom+b.top)/2); n >= 0 {
+		if n := g.cellAt(b.center()); n >= 0 {
 			out[n] = append(out[n], b)
 		}
 	}

@@ -190,7 +190,7 @@ func (b *blockBuilder) addParagraphs(lines []line, gap bool) {
 		}
 		b.append(l)
 	}
-	b.full = len(lines) > 1 && b.last.box.right > column.right-0.1*(column.right-column.left)
+	b.full = len(lines) > 1 && b.last.box.right > column.right-0.1*column.width()
 }
 
 // column returns the extent of the column of lines, and the distances of the lines from each other.
@@ -244,7 +244,7 @@ func (b *blockBuilder) areEntries(lines []line) bool {
 			marked++
 		}
 	}
-	return column.right-column.left < 0.45*b.wide && 2*marked >= len(lines)
+	return column.width() < 0.45*b.wide && 2*marked >= len(lines)
 }
 
 // gapAbove reports whether a line stands apart from what was added before.
@@ -263,7 +263,7 @@ func (b *blockBuilder) carries(l line) bool {
 func (b *blockBuilder) breaks(l line, column box) bool {
 	last, size := b.last, l.font.size
 	word, _, _ := strings.Cut(l.text, " ")
-	wide := (l.box.right - l.box.left) * float64(len(word)) / float64(len(l.text))
+	wide := l.box.width() * float64(len(word)) / float64(len(l.text))
 	early := last.box.right+wide < column.right-0.5*size // the word would have fitted into the last line
 	indented := l.box.left > last.box.left+0.8*size && l.box.left > column.left+0.8*size
 	lower := textline.BeginsLower(l.text)

@@ -20,8 +20,8 @@ import (
 // Bounds of reading one PDF.
 const (
 	maxMemory    = 256 << 20 // bytes that PDFium may use
-	maxText      = 16 << 20  // bytes of text
-	maxPageChars = 1 << 19   // characters on a page
+	maxText      = blocks.MaxText
+	maxPageChars = 1 << 19 // characters on a page
 	maxPageTime  = 20 * time.Second
 	maxStarts    = 4               // starts of PDFium for one file
 	maxTime      = 5 * time.Minute // enough for some thousand pages; a single slow page is refused much earlier

@@ -98,7 +98,7 @@ func (t *pageText) cellAt(b box, angle float64) (grid, cell int) {
 		return 0, 0
 	}
 	for i := range t.grids {
-		if c := t.grids[i].cellAt((b.left+b.right)/2, (b.bottom+b.top)/2); c >= 0 {
+		if c := t.grids[i].cellAt(b.center()); c >= 0 {
 			return i + 1, c
 		}
 	}
@@ -288,7 +288,7 @@ func (t *pageText) pieces(wide, made float64) []run {
 func (b *runBuilder) add(i int, text string) {
 	box, angle := b.box(i), b.angleOf(i)
 	grid, cell := b.cellAt(box, angle)
-	if box.right-box.left > 1e5 || box.top-box.bottom > 1e5 || math.IsNaN(box.left+box.right+box.top+box.bottom) {
+	if box.width() > 1e5 || box.height() > 1e5 || math.IsNaN(box.left+box.right+box.top+box.bottom) {
 		return // nowhere near a page
 	}
 	if b.out.Len() > 0 && (grid != b.run.grid || grid > 0 && cell != b.run.cell) {
@@ -301,7 +301,7 @@ func (b *runBuilder) add(i int, text string) {
 		b.run.grid, b.run.cell = grid, cell
 	}
 	b.space, b.ended = false, false
-	if size := b.run.font.size; text >= "0" && text <= "9" && len(b.bases) > 0 && box.bottom > b.bases[0]+0.2*size && box.top-box.bottom < 0.63*size {
+	if size := b.run.font.size; text >= "0" && text <= "9" && len(b.bases) > 0 && box.bottom > b.bases[0]+0.2*size && box.height() < 0.63*size {
 		text = textline.Raised(text)
 	} else {
 		b.bases = append(b.bases, box.bottom)
@@ -338,7 +338,7 @@ func (b *runBuilder) separate(i int, next box) {
 	gap := b.last.gap(next)
 	turned := turned(b.angleOf(i), b.run.angle)
 	below := max(next.bottom-b.run.box.top, b.run.box.bottom-next.top) > lineGap*size
-	aside := !turned && min(next.top, b.run.box.top)-max(next.bottom, b.run.box.bottom) > 0.5*min(next.top-next.bottom, b.run.box.top-b.run.box.bottom)
+	aside := !turned && min(next.top, b.run.box.top)-max(next.bottom, b.run.box.bottom) > 0.5*min(next.height(), b.run.box.height())
 	switch {
 	case turned, below, (b.ended || b.dash) && !(aside && gap > -lineGap*size):
 		b.end()

@@ -425,8 +425,8 @@ func (t *unruledTable) goesOn(row, line []run, near bool) bool {
 		}
 		c := t.columns[t.column(p)/2]
 		word, _, _ := strings.Cut(p.text, " ")
-		wide := (p.box.right - p.box.left) * float64(len(word)+1) / float64(len(p.text))
-		fits := c.right-c.left-(row[above].box.right-row[above].box.left) > wide
+		wide := p.box.width() * float64(len(word)+1) / float64(len(p.text))
+		fits := c.width()-row[above].box.width() > wide
 		if !near && !textline.BeginsLower(p.text) && (t.column(line[0]) == 0 || fits || textline.IsFigure(p.text)) {
 			return false
 		}
@@ -462,10 +462,5 @@ func (t *unruledTable) place(g *grid) {
 			g.ys = append(g.ys, box.bottom-1)
 		}
 	}
-	columns := len(t.columns)
-	g.fields = make([]int, len(t.rows)*columns)
-	for i := range g.fields {
-		g.fields[i] = i
-		g.cells = append(g.cells, cell{i / columns, i % columns, 1, 1})
-	}
+	g.cellPerField()
 }

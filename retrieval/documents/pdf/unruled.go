@@ -297,24 +297,30 @@ func (t *unruledTable) isList() bool {
 
 // isText reports whether the lines of two columns are running text.
 func (t *unruledTable) isText() bool {
-	lines := make([][][]run, len(t.columns))
-	for _, row := range t.rows {
-		for _, p := range row {
-			c := t.column(p) / 2
-			if n := len(lines[c]); n > 0 && math.Abs(lines[c][n-1][0].base-p.base) < 0.5*p.font.size {
-				lines[c][n-1] = append(lines[c][n-1], p)
-			} else {
-				lines[c] = append(lines[c], []run{p})
-			}
-		}
+	columns := make([][]run, len(t.columns))
+	for _, p := range slices.Concat(t.rows...) {
+		c := t.column(p) / 2
+		columns[c] = append(columns[c], p)
 	}
 	texts := 0
-	for _, column := range lines {
-		if isText(column) {
+	for _, column := range columns {
+		if isText(byLine(column)) {
 			texts++
 		}
 	}
 	return texts > 1
+}
+
+// byLine groups pieces that are drawn one after the other on a line.
+func byLine(pieces []run) (lines [][]run) {
+	for _, p := range pieces {
+		if n := len(lines); n > 0 && math.Abs(lines[n-1][0].base-p.base) < 0.5*p.font.size {
+			lines[n-1] = append(lines[n-1], p)
+		} else {
+			lines = append(lines, []run{p})
+		}
+	}
+	return lines
 }
 
 // filled returns the number of columns in which a row has text.
@@ -352,14 +358,8 @@ func (t *unruledTable) narrowest() float64 {
 
 // joinLines makes rows of lines that are drawn one after the other across the cells.
 func (t *unruledTable) joinLines() {
-	var lines, rows [][]run
-	for _, p := range slices.Concat(t.rows...) {
-		if n := len(lines); n > 0 && math.Abs(lines[n-1][0].base-p.base) < 0.5*p.font.size {
-			lines[n-1] = append(lines[n-1], p)
-		} else {
-			lines = append(lines, []run{p})
-		}
-	}
+	var rows [][]run
+	lines := byLine(slices.Concat(t.rows...))
 	near, named := t.closeStep(lines), areNamed(lines)
 	for i, line := range lines {
 		if last := len(rows) - 1; i > 0 && (named && i%2 > 0 || !named && t.goesOn(rows[last], line, lines[i-1][0].base-line[0].base < near)) {

@@ -53,10 +53,7 @@ func (t tree) walk(ctx context.Context, v visitor) error {
 		switch {
 		case !utf8.ValidString(name): // io/fs opens no such file
 			v.skip(source, Unreadable, notUTF8)
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
+			return passOver(d)
 		case err != nil:
 			if name == t.start && d == nil && errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("%s: %w", source, cause(err))
@@ -67,15 +64,9 @@ func (t tree) walk(ctx context.Context, v visitor) error {
 			return nil
 		case name != t.start && strings.HasPrefix(d.Name(), "."):
 			v.skip(source, Hidden, "hidden")
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
+			return passOver(d)
 		case t.leavesOut(name, d, v):
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
+			return passOver(d)
 		case name != t.start && d.IsDir() && slices.Contains(packages, d.Name()):
 			v.skip(source, Special, writtenByManager)
 			return fs.SkipDir
@@ -96,6 +87,14 @@ func (t tree) walk(ctx context.Context, v visitor) error {
 		}
 		return t.visit(name, d, v)
 	})
+}
+
+// passOver makes a walk go on behind a file, or behind a folder with everything below it.
+func passOver(d fs.DirEntry) error {
+	if d.IsDir() {
+		return fs.SkipDir
+	}
+	return nil
 }
 
 // leavesOut reports whether a file or folder is left out, and tells v. A folder whose rules cannot be read is left out, too: they

@@ -1,7 +1,6 @@
 package search
 
 import (
-	_ "embed"
 	"math"
 
 	"tandem/retrieval/internal/terms"

@@ -32,7 +32,7 @@ func (x *Index) List() ([]SourceInfo, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list index: %w", err)
 	}
-	slices.SortFunc(out, func(a, b SourceInfo) int { return strings.Compare(a.Path, b.Path) })
+	sortByPath(out)
 	return out, nil
 }
 
@@ -66,10 +66,15 @@ func (x *Index) Empty() (empty bool, err error) {
 
 // list returns the files that have passages, in order of their paths.
 func (r records) list() (out []SourceInfo) {
-	for _, f := range r.sorted() {
+	for _, f := range r.files {
 		if len(f.Passages) > 0 {
 			out = append(out, f.info())
 		}
 	}
+	sortByPath(out)
 	return out
+}
+
+func sortByPath(files []SourceInfo) {
+	slices.SortFunc(files, func(a, b SourceInfo) int { return strings.Compare(a.Path, b.Path) })
 }

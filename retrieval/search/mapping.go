@@ -18,17 +18,14 @@ const (
 )
 
 func indexMapping() mapping.IndexMapping {
-	analysed := bleve.NewTextFieldMapping()
-	analysed.Analyzer = analyzerName
-	analysed.IncludeInAll, analysed.IncludeTermVectors, analysed.DocValues = false, false, false
-	named := bleve.NewTextFieldMapping()
-	named.Analyzer = analyzerName
-	named.Store, named.IncludeInAll, named.IncludeTermVectors, named.DocValues = false, false, false, false
-	stored := bleve.NewTextFieldMapping()
-	stored.Index, stored.IncludeInAll, stored.IncludeTermVectors, stored.DocValues = false, false, false, false
-	exact := bleve.NewTextFieldMapping()
-	exact.Analyzer = keyword.Name
-	exact.Store, exact.IncludeInAll, exact.IncludeTermVectors, exact.DocValues = false, false, false, false
+	field := func(analyzer string) *mapping.FieldMapping {
+		f := bleve.NewTextFieldMapping()
+		f.Analyzer = analyzer
+		f.IncludeInAll, f.IncludeTermVectors, f.DocValues = false, false, false
+		return f
+	}
+	analysed, named, stored, exact := field(analyzerName), field(analyzerName), field(""), field(keyword.Name)
+	named.Store, stored.Index, exact.Store = false, false, false
 
 	doc := bleve.NewDocumentStaticMapping()
 	doc.AddFieldMappingsAt(fieldTitle, analysed)

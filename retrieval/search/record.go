@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/blevesearch/bleve/v2"
@@ -56,16 +54,6 @@ type records struct {
 	roots rootSet
 }
 
-// sorted returns the records in order of their paths.
-func (r records) sorted() []record {
-	out := make([]record, 0, len(r.files))
-	for _, f := range r.files {
-		out = append(out, f)
-	}
-	slices.SortFunc(out, func(a, b record) int { return strings.Compare(a.Path, b.Path) })
-	return out
-}
-
 // countPassages counts the passages of all files.
 func (r records) countPassages() (n int) {
 	for _, f := range r.files {
@@ -91,18 +79,14 @@ func loadRecords(ctx context.Context, b bleve.Index) (records, error) {
 	return out, eachRecord(ctx, b, func(r record) { out.files[r.Path] = r })
 }
 
-// eachRecord passes the records to f, one after the other: it takes no memory for all of them at once.
-func eachRecord(ctx context.Context, b bleve.Index, f func(record)) (err error) {
-	advanced, err := b.Advanced()
+// eachRecord passes the records to do, one after the other: it takes no memory for all of them at once.
+func eachRecord(ctx context.Context, b bleve.Index, do func(record)) (err error) {
+	f, err := newFinder(b)
 	if err != nil {
 		return err
 	}
-	reader, err := advanced.Reader()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, reader.Close()) }()
-	heads, err := reader.TermFieldReader(ctx, []byte("1"), fieldHead, false, false, false)
+	defer func() { err = errors.Join(err, f.Close()) }()
+	heads, err := f.reader.TermFieldReader(ctx, []byte("1"), fieldHead, false, false, false)
 	if err != nil {
 		return err
 	}
@@ -114,15 +98,15 @@ func eachRecord(ctx context.Context, b bleve.Index, f func(record)) (err error) 
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		id, err := reader.ExternalID(at.ID)
+		id, err := f.reader.ExternalID(at.ID)
 		if err != nil {
 			return err
 		}
-		r, err := recordOf(reader, id)
+		r, err := recordOf(f.reader, id)
 		if err != nil {
 			return fmt.Errorf("record %s of the index: %w", id, err)
 		}
-		f(r)
+		do(r)
 	}
 }
 

@@ -23,11 +23,11 @@ func (x *Index) Search(ctx context.Context, q passages.Query, k int) ([]passages
 		}
 		defer func() { err = errors.Join(err, f.Close()) }()
 		found, err = Compound(ctx, q, k, func(ctx context.Context, text string, n int) ([]passages.Passage, error) {
-			return x.rerank.Best(ctx, text, n, func(n int) ([]passages.Passage, error) {
-				if x.words <= passages.SentenceWords {
+			return x.opt.Rerank.Best(ctx, text, n, func(n int) ([]passages.Passage, error) {
+				if x.opt.Words <= passages.SentenceWords {
 					return searchSentences(ctx, f, text, n)
 				}
-				return Rank(ctx, f, text, n, x.related)
+				return Rank(ctx, f, text, n, x.opt.Related)
 			})
 		})
 		return err

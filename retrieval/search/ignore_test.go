@@ -125,12 +125,12 @@ func TestExcludedIsForgotten(t *testing.T) {
 	x, docs := memoryOf(t, fstest.MapFS{}), t.TempDir()
 	writeFile(t, filepath.Join(docs, "a.log"), "A walnut.")
 	writeFile(t, filepath.Join(docs, "b.md"), "A walnut.")
-	x.exclude = []string{"*.log"}
+	x.opt.Exclude = []string{"*.log"}
 	expect(t, add(t, x, docs), "+1 ~0 -0 =0")
 	if _, err := x.Remove(t.Context(), docs); err != nil {
 		t.Fatal(err)
 	}
-	x.exclude = nil
+	x.opt.Exclude = nil
 	expect(t, add(t, x, docs), "+2 ~0 -0 =0")
 }
 

@@ -27,8 +27,8 @@ import (
 //
 // An Index is safe for concurrent use by several goroutines and several processes.
 type Index struct {
-	dir      string // "" in memory
-	readOnly bool
+	dir string  // "" in memory
+	opt Options // with the length of passages
 
 	mu     sync.RWMutex // guards the fields below; a search holds it for reading
 	gen    string       // the open generation
@@ -37,12 +37,7 @@ type Index struct {
 
 	writing sync.Mutex // stands for the lock file if the index is in memory
 
-	words             int      // length of passages
-	exclude           []string // see Options
-	related           Related
-	rerank            Rerank
-	waiting           func() // see Options
-	batch, checkpoint int    // bytes of text; tests make them small
+	batch, checkpoint int // bytes of text; tests make them small
 	// failpoint, if a test sets it, is called between the steps of a write. Its error stops the write at once, as if
 	// the process were killed.
 	failpoint func(step string) error
@@ -99,8 +94,8 @@ func (o Options) length() (int, error) {
 // Open opens the index in dir and creates the directory if necessary. If a process died while it wrote the index, the
 // index is as it was before that write.
 func Open(dir string, opt Options) (*Index, error) {
-	words, err := opt.length()
-	if err != nil {
+	var err error
+	if opt.Words, err = opt.length(); err != nil {
 		return nil, fmt.Errorf("open index: %w", err)
 	}
 	if !opt.ReadOnly {
@@ -108,7 +103,7 @@ func Open(dir string, opt Options) (*Index, error) {
 			return nil, fmt.Errorf("open index: %w", err)
 		}
 	}
-	x := &Index{dir: dir, readOnly: opt.ReadOnly, words: words, exclude: opt.Exclude, related: opt.Related, rerank: opt.Rerank, waiting: opt.Waiting, batch: defaultBatch, checkpoint: defaultCheckpoint}
+	x := &Index{dir: dir, opt: opt, batch: defaultBatch, checkpoint: defaultCheckpoint}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if err := x.openCurrentLocked(); err != nil {
@@ -138,17 +133,18 @@ func (x *Index) Written() (time.Time, error) {
 	return info.ModTime(), nil
 }
 
-// Memory returns an empty index in memory, for corpora that ship with the program.
+// Memory returns an empty index in memory, for corpora that ship with the program. It can be written even if opt says otherwise.
 func Memory(opt Options) (*Index, error) {
-	words, err := opt.length()
-	if err != nil {
+	var err error
+	opt.ReadOnly = false
+	if opt.Words, err = opt.length(); err != nil {
 		return nil, fmt.Errorf("open index in memory: %w", err)
 	}
 	b, err := bleve.NewUsing("", indexMapping(), scorch.Name, scorch.Name, nil)
 	if err != nil {
 		return nil, fmt.Errorf("open index in memory: %w", err)
 	}
-	return &Index{bleve: b, words: words, exclude: opt.Exclude, related: opt.Related, rerank: opt.Rerank, batch: defaultBatch}, nil
+	return &Index{opt: opt, bleve: b, batch: defaultBatch}, nil
 }
 
 // Close closes the index after running searches have finished.

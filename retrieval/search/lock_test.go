@@ -17,7 +17,7 @@ func TestWritersWait(t *testing.T) {
 	for _, takes := range []time.Duration{2 * time.Second, time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
 			told := 0
-			x := &Index{dir: t.TempDir(), waiting: func() { told++ }}
+			x := &Index{dir: t.TempDir(), opt: Options{Waiting: func() { told++ }}}
 			f, err := os.Create(filepath.Join(x.dir, lockName)) // its holder has not written its number yet
 			if err != nil {
 				t.Fatal(err)

@@ -19,7 +19,7 @@ func Rebuild(ctx context.Context, dir string, opt Options, progress func(Progres
 	if !Exists(dir) {
 		return report, fmt.Errorf("rebuild index: nothing has been indexed in %s", dir)
 	}
-	x := &Index{dir: dir, waiting: opt.Waiting, batch: defaultBatch, checkpoint: math.MaxInt}
+	x := &Index{dir: dir, opt: Options{Waiting: opt.Waiting}, batch: defaultBatch, checkpoint: math.MaxInt}
 	defer x.Close()
 	unlock, err := x.lock(ctx)
 	if err != nil {
@@ -30,9 +30,9 @@ func Rebuild(ctx context.Context, dir string, opt Options, progress func(Progres
 	if err != nil {
 		return report, err
 	}
-	x.words = cmp.Or(opt.Words, from.Words, passages.DefaultWords)
+	x.opt.Words = cmp.Or(opt.Words, from.Words, passages.DefaultWords)
 	w := &writer{x: x}
-	u := &update{records: records{files: make(map[string]record)}, words: x.words, sink: w}
+	u := &update{records: records{files: make(map[string]record)}, words: x.opt.Words, sink: w}
 	if err = w.ensureBatch(); err == nil { // also if nothing is left to read
 		err = u.setRoots(from.rootSet)
 	}

@@ -56,7 +56,7 @@ func sourcesOf(ctx context.Context, dir string) (sources, error) {
 	if err == nil {
 		return s, nil
 	}
-	old := &Index{dir: dir, readOnly: true}
+	old := &Index{dir: dir, opt: Options{ReadOnly: true}}
 	defer old.Close()
 	if r, again := old.records(ctx); again == nil && len(r.roots.Roots) > 0 {
 		return sources{rootSet: r.roots}, nil

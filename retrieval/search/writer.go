@@ -30,7 +30,7 @@ type writer struct {
 
 // write runs change as the only writer and publishes the result.
 func (x *Index) write(ctx context.Context, change func(*update) error) (Report, error) {
-	if x.readOnly {
+	if x.opt.ReadOnly {
 		return Report{}, errReadOnly
 	}
 	unlock, err := x.lock(ctx)
@@ -43,7 +43,7 @@ func (x *Index) write(ctx context.Context, change func(*update) error) (Report, 
 	if err != nil {
 		return Report{}, fmt.Errorf("write index: %w", err)
 	}
-	u := &update{records: known, words: x.words, exclude: x.exclude, sink: w}
+	u := &update{records: known, words: x.opt.Words, exclude: x.opt.Exclude, sink: w}
 	if err = change(u); err == nil || ctx.Err() != nil && errors.Is(err, ctx.Err()) { // what is finished is whole
 		err = errors.Join(w.commit(), err)
 	}
@@ -93,8 +93,8 @@ func (x *Index) waitFor(ctx context.Context, f *os.File) error {
 		} else if ok {
 			return nil
 		}
-		if left == lockPatience && x.waiting != nil {
-			x.waiting()
+		if left == lockPatience && x.opt.Waiting != nil {
+			x.opt.Waiting()
 		}
 		if left <= 0 || ctx.Err() != nil {
 			break
@@ -277,7 +277,7 @@ func (w *writer) commit() error {
 	if err := w.fail("publish"); err != nil {
 		return err
 	}
-	if err := saveSources(w.x.dir, sources{w.roots, w.x.words}); err != nil {
+	if err := saveSources(w.x.dir, sources{w.roots, w.x.opt.Words}); err != nil {
 		return fmt.Errorf("save what was added: %w", err)
 	}
 	gen := w.gen

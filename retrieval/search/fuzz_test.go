@@ -9,11 +9,13 @@ import (
 	"testing"
 )
 
-// The files that guard an index are read or refused, whatever is in them.
+// The files that guard an index are read as they were written or refused, whatever is in them.
 func FuzzGuards(f *testing.F) {
 	dir := f.TempDir()
 	f.Add([]byte("0badf00d 12 store/root.bolt\n00000000 0 index_meta.json\n"), true)
 	f.Add([]byte(`{"roots":["/a"],"words":64}`+"\n"), true)
+	f.Add([]byte(""), true)
+	f.Add([]byte("0000002a -1 ../../etc/passwd\n00000000\n"), false)
 	f.Add([]byte("gen-v4-1-3148fc0a\n"), false)
 	f.Fuzz(func(t *testing.T, text []byte, mend bool) {
 		if mend { // so that the fuzzer gets past the files' own checksums
@@ -25,9 +27,13 @@ func FuzzGuards(f *testing.F) {
 			}
 		}
 		sums, err := readSums(dir)
-		for name := range sums {
+		verified := err == nil && verify(dir) == nil
+		for name, s := range sums {
 			if err != nil || strings.Contains(name, "\n") {
 				t.Fatalf("a sum of %q, %v", name, err)
+			}
+			if got, err := sumOf(filepath.Join(dir, filepath.FromSlash(name))); verified && (err != nil || got != s) {
+				t.Fatalf("%q is taken for what was written", name)
 			}
 		}
 		if _, err := loadSources(dir); err == nil && !mend && len(text) < 9 {

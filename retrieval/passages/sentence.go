@@ -28,13 +28,8 @@ func sizesOf(target int) sizes {
 // says what it is about.
 func cutSentences(doc documents.Document, source string, words int) []Passage {
 	limits := sizesOf(words)
-	us := units(doc, limits)
-	total := 0
-	for _, u := range us {
-		total += u.words
-	}
 	var out []Passage
-	for _, group := range pack(us, total, limits) {
+	for _, group := range pack(units(doc, limits), limits) {
 		if p := assemble(doc.Title, source, group); p.Text != "" {
 			out = append(out, p)
 		}
@@ -68,14 +63,15 @@ func units(d documents.Document, limits sizes) []unit {
 			}
 			var within string
 			within, rest = english.Gap(rest, part)
-			out = append(out, unit{part, gap + within, english.CountWords(part), section, kind, opens && i == 0, on, "", namesTopic(spoken(part, speakers))})
+			out = append(out, unit{text: part, gap: gap + within, words: english.CountWords(part), section: section, kind: kind,
+				opens: opens && i == 0, antecedent: on, namesTopic: namesTopic(spoken(part, speakers))})
 		}
 	}
 	for _, b := range d.Blocks {
 		switch b.Kind {
 		case documents.Heading:
 			section, named = b.Text, newEntities()
-			out = append(out, unit{b.Text, "", english.CountWords(b.Text), section, documents.Heading, true, noMention, "", false})
+			out = append(out, unit{text: b.Text, words: english.CountWords(b.Text), section: section, kind: b.Kind, opens: true, antecedent: noMention})
 		case documents.Line, documents.Code:
 			add(documents.Line, b.Text, true, "")
 		case documents.TableHead, documents.TableRow:
@@ -94,8 +90,8 @@ func units(d documents.Document, limits sizes) []unit {
 // pack groups units into passages. It fills a passage up to the target. Once a passage is half full, pack ends it before
 // a heading or before a unit with another topic. It leaves no heading at the end of a passage. A unit that refers to
 // another one stays with it up to limits.bound; beyond that, the other one is repeated before it.
-func pack(units []unit, total int, limits sizes) [][]unit {
-	if total <= limits.whole {
+func pack(units []unit, limits sizes) [][]unit {
+	if wordsOf(units) <= limits.whole {
 		return [][]unit{units}
 	}
 	p := packer{units: units, limits: limits}
@@ -106,6 +102,14 @@ func pack(units []unit, total int, limits sizes) [][]unit {
 		p.groups = append(p.groups, p.pick(p.group))
 	}
 	return joinShort(p.groups, limits)
+}
+
+// wordsOf returns the length of units in words.
+func wordsOf(units []unit) (n int) {
+	for _, u := range units {
+		n += u.words
+	}
+	return n
 }
 
 // packer is the state of pack.
@@ -187,26 +191,16 @@ func joinShort(groups [][]unit, limits sizes) [][]unit {
 		return groups
 	}
 	last, before := groups[n-1], groups[n-2]
-	size := func(g []unit) (w int) {
-		for _, u := range g {
-			w += u.words
-		}
-		return w
-	}
-	if size(last) >= limits.short || size(last)+size(before) > limits.whole || last[0].about != before[0].about {
+	if wordsOf(last) >= limits.short || wordsOf(last)+wordsOf(before) > limits.whole || last[0].about != before[0].about {
 		return groups
 	}
-	joined := append(append([]unit(nil), before...), last...)
-	return append(groups[:n-2], joined)
+	return append(groups[:n-2], slices.Concat(before, last))
 }
 
 // assemble makes a passage of units. If all are in one section, the section becomes part of the title. Otherwise headings
 // stay in the text as lines, and a section that continues from the passage before is named again.
 func assemble(title, source string, group []unit) Passage {
-	one := true
-	for _, u := range group {
-		one = one && u.section == group[0].section
-	}
+	one := !slices.ContainsFunc(group, func(u unit) bool { return u.section != group[0].section })
 	lines := make([]string, 0, len(group))
 	if len(group) > 0 && group[0].section != "" {
 		switch {

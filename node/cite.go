@@ -8,6 +8,7 @@ import (
 
 	"tandem"
 	"tandem/decoder"
+	"tandem/internal/refusal"
 	"tandem/retrieval/passages"
 )
 
@@ -125,7 +126,7 @@ func (r *reading) byTitle(from int, weights []float64) []Source {
 
 // cite combines where both sides drew each sentence of the answer from; own is nil if the device was muted. A side's
 // share is the η of its mean weight. If the cloud took part and has not said what it drew on, no sentence is called
-// unknown: the cloud may have known it.
+// unknown but a refusal: the cloud may have known it.
 func cite(tokens []Token, own, cloud []sidePart) []Part {
 	var out []Part
 	starts := own
@@ -221,7 +222,11 @@ func citePart(tokens []Token, sides [2]*sidePart) Part {
 		silentShare = float64(n.cloudAlone) / float64(n.all)
 	}
 	p.addSides(sides, silent, silentShare)
-	if silent {
+	switch {
+	case !silent:
+	case slices.Contains(refusal.Sentences[:], p.Text): // the cloud did not know either what it proposed of this
+		p.Unknown += silentShare
+	case !refusal.In(p.Text):
 		p.Unknown = 0
 	}
 	slices.SortStableFunc(p.Sources, func(a, b Cited) int { return cmp.Compare(b.Weight, a.Weight) })

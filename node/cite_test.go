@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"tandem"
+	"tandem/internal/refusal"
 	"tandem/transport"
 )
 
@@ -51,6 +53,33 @@ func TestCite(t *testing.T) {
 	own[0].quotes = []Quote{{Weight: .2, Relevance: 7}, {Weight: .6, Relevance: 2}, {Relevance: 9}}
 	if got := cite(together, own, cloud); got[0].Relevance != 2 {
 		t.Errorf("the heaviest sentence has 2, not %v", got[0].Relevance)
+	}
+}
+
+// If the cloud was lost before it said what it drew on, a refusal that the device's documents do not say is still not known.
+func TestCiteRefusalWithLostCloud(t *testing.T) {
+	for _, c := range []struct {
+		text    string
+		own     float64 // share of the device's distributions
+		by      tandem.By
+		nothing float64
+		unknown bool
+	}{
+		{"I don't know.", .9, tandem.ByBoth, .95, true},
+		{"Das weiß ich nicht.", .9, tandem.ByBoth, .95, true},
+		{"I don't know.", .4, tandem.ByCloud, .4, true},
+		{"I don't know.", 0, tandem.ByCloud, .01, true}, // the cloud outvoted what the device thought
+		{"The painter is not known.", .9, tandem.ByBoth, .7, true},
+		{"The painter is not known.", .9, tandem.ByBoth, .05, false}, // a note of the device says so
+		{"The painter is not known.", 0, tandem.ByCloud, .95, false}, // a document of the cloud's says so
+		{"3 March 2026", .1, tandem.ByCloud, .95, false},             // so does one of these
+		{"Nobody knows.", .9, tandem.ByBoth, .05, false},
+	} {
+		own := []sidePart{{nothing: c.nothing, sources: []Source{{"Cabin", 1 - c.nothing}}}}
+		got := cite([]Token{{Text: c.text, Own: c.own, By: c.by}}, own, nil)[0]
+		if unknown := refusal.Unknown(got.Text, got.Unknown); unknown != c.unknown {
+			t.Errorf("%+v: unknown %v (%v)", c, unknown, got.Unknown)
+		}
 	}
 }
 

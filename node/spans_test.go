@@ -17,6 +17,7 @@ import (
 	"tandem/model/tokenizer"
 	"tandem/models"
 	"tandem/npu/native"
+	"tandem/pair"
 	"tandem/pair/pairtest"
 	"tandem/retrieval/passages"
 	"tandem/retrieval/search"
@@ -66,24 +67,8 @@ func TestPartOfLostCloudIsUnknown(t *testing.T) {
 		cfg := toyConfig(tandem.PlaceSync, tandem.CouplingShared, 1, true)
 		cfg.Stop, cfg.Vocab = tok.EOGs(), tok.Size()
 		for _, away := range []time.Duration{200 * time.Millisecond, time.Hour} {
-			var answer Answer
-			synctest.Test(t, func(t *testing.T) {
-				c := &cable{delay: 20 * time.Millisecond, spans: sides}
-				c.prepare = func(a *deviceAnswer) { a.speller, a.wantsCloud = tok.Stream(), true }
-				c.ending = func(a *deviceAnswer) {
-					d := sides[tandem.Device].(*extract.Decoder)
-					if err := d.Finish(t.Context(), a.machine.Answer()); err != nil {
-						t.Error(err)
-					}
-					a.parts[tandem.Device] = (&reading{answerer: d, passages: make(found, 1), logOdds: true}).parts()
-				}
-				said := len(tok.Encode(known, tokenizer.Options{}))
-				_, answer = converse(t, cfg, c, 0, func(n int) {
-					if n == said+cut+1 {
-						c.fail(away)
-					}
-				})
-			})
+			said := len(tok.Encode(known, tokenizer.Options{}))
+			answer := spansUntil(t, cfg, sides, tok, said+cut+1, away)
 			part := answer.Parts[len(answer.Parts)-1]
 			if !strings.HasPrefix(part.Text, "9") || !strings.HasSuffix(part.Text, " … "+extract.Unknown) || part.Unknown != 1 || part.Overruled {
 				t.Errorf("cut after %d tokens for %v: %+v", cut+1, away, part)
@@ -93,6 +78,41 @@ func TestPartOfLostCloudIsUnknown(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What nobody knew before the cloud was killed is still not known: the cloud would have said it otherwise.
+func TestUnknownBeforeLostCloud(t *testing.T) {
+	const question = "What is the name of the dog, and when does the harbour museum open?"
+	sides, tok := spanSides(t, question, 0)
+	cfg := toyConfig(tandem.PlaceSync, tandem.CouplingShared, 1, true)
+	cfg.Stop, cfg.Vocab = tok.EOGs(), tok.Size()
+	said := len(tok.Encode(extract.Unknown+"\n", tokenizer.Options{}))
+	answer := spansUntil(t, cfg, sides, tok, said+1, time.Hour)
+	if first := answer.Parts[0]; first.Text != extract.Unknown || first.Unknown <= .5 || len(answer.Parts) != 2 {
+		t.Errorf("%+v", answer.Parts)
+	}
+}
+
+// spansUntil answers with both sides until the cloud is away for a while after n tokens.
+func spansUntil(t *testing.T, cfg pair.Config, sides [2]producer, tok *tokenizer.Tokenizer, n int, away time.Duration) (answer Answer) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		c := &cable{delay: 20 * time.Millisecond, spans: sides}
+		c.prepare = func(a *deviceAnswer) { a.speller, a.wantsCloud = tok.Stream(), true }
+		c.ending = func(a *deviceAnswer) {
+			d := sides[tandem.Device].(*extract.Decoder)
+			if err := d.Finish(t.Context(), a.machine.Answer()); err != nil {
+				t.Error(err)
+			}
+			a.parts[tandem.Device] = (&reading{answerer: d, passages: make(found, 1), logOdds: true}).parts()
+		}
+		_, answer = converse(t, cfg, c, 0, func(said int) {
+			if said == n {
+				c.fail(away)
+			}
+		})
+	})
+	return answer
 }
 
 // The answer, the recording and the cloud give the same reason why an answer ended: "length" also where the reader has

@@ -24,9 +24,9 @@ type CloudConfig struct {
 	Quotes bool         // send devices the sentences that say the answer, and passages that come close if nobody knows
 	Batch  *batch.Batch // computes the passes of all answers together; nil to compute those of each alone
 	Limit  int          // most answers at once, 0 for 8; others wait for their turn
-	// Documents and Tokens bound the passages to read for a question, whatever the device asks for, and the length of an answer:
-	// longer ones are refused, since both sides must end an answer at the same token; one without a device ends there. Memory for
-	// keys and values grows with both. 0 for the protocol's own bounds.
+	// Documents and Tokens bound the passages to read for a question and the length of an answer, whatever the device asks for.
+	// The device learns the latter, since both sides must end an answer at the same token; a baseline's longer answer is refused.
+	// Memory for keys and values grows with both. 0 for the protocol's own bounds.
 	Documents, Tokens int
 	// KVMemory bounds the bytes of keys and values of all answers together, 0 for no bound. An answer waits for its share as it
 	// waits for its turn.
@@ -217,6 +217,7 @@ func (c *Cloud) draft(ctx context.Context, a *cloudAnswer, begin transport.Begin
 	if err != nil {
 		return a.refuse(err)
 	}
+	limit := c.boundTokens(&s)
 	own, err := a.local.read(ctx, q, s)
 	if err != nil {
 		return a.refuse(err)
@@ -224,7 +225,7 @@ func (c *Cloud) draft(ctx context.Context, a *cloudAnswer, begin transport.Begin
 	defer own.Close()
 	a.machine = pair.New(c.Local.pairConfig(s, tandem.Cloud))
 	defer func() { c.Local.Past.learn(a.machine) }()
-	if err := a.exchange.Send(transport.Ready{Documents: len(own.passages), Prefill: own.took}); err != nil {
+	if err := a.exchange.Send(transport.Ready{Documents: len(own.passages), Prefill: own.took, MaxTokens: int32(limit)}); err != nil {
 		return err
 	}
 	if err := a.run(own); err != nil {

@@ -19,6 +19,7 @@ func (c *Cloud) needs(begin transport.Begin) int64 {
 	if err != nil || c.checkLimits(begin.Settings) != nil {
 		return 0
 	}
+	c.boundTokens(&s)
 	return c.reserves(q, s)
 }
 
@@ -41,10 +42,21 @@ func (c *Cloud) boundDocuments(s *tandem.Settings) {
 	}
 }
 
-// checkLimits returns why the cloud does not do what a device asks for, or nil.
+// boundTokens lowers the length of an answer that a device asks for to the cloud's limit. It returns the limit if that is lower, 0 if
+// it is not.
+func (c *Cloud) boundTokens(s *tandem.Settings) int {
+	if c.Tokens <= 0 || s.MaxTokens <= c.Tokens {
+		return 0
+	}
+	s.MaxTokens = c.Tokens
+	return c.Tokens
+}
+
+// checkLimits returns why the cloud does not do what a device asks for, or nil. A device that asks for drafts learns the cloud's
+// limit (transport.Ready); the baselines do not.
 func (c *Cloud) checkLimits(s tandem.Settings) error {
-	if c.Tokens > 0 && s.MaxTokens > c.Tokens {
-		return fmt.Errorf("max-tokens %d: this cloud takes part in answers of at most %d: ask with -n %[2]d", s.MaxTokens, c.Tokens)
+	if s.Want != tandem.WantDrafts && c.boundTokens(&s) > 0 {
+		return fmt.Errorf("it takes part in answers of at most %d tokens", c.Tokens)
 	}
 	return nil
 }

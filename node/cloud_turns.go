@@ -73,9 +73,7 @@ func (c *Cloud) Alone(ctx context.Context, q Question, s tandem.Settings, answer
 		return err
 	}
 	c.boundDocuments(&s)
-	if c.Tokens > 0 {
-		s.MaxTokens = min(s.MaxTokens, c.Tokens) // no other side must end the answer at the same token
-	}
+	c.boundTokens(&s)
 	need := c.reserves(q, s)
 	if err := c.memory.neverFits(need); err != nil {
 		return err

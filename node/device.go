@@ -60,6 +60,7 @@ type Answer struct {
 	Moves     int              // how often it went on with another replica of the cloud
 	Placement tandem.Placement // of the aggregation
 	Coupling  tandem.Coupling  // by which the sides agreed
+	MaxTokens int              // most tokens: those asked for, or the cloud's limit if that is lower
 	Lookahead int              // most drafts beyond the last agreed token
 	Prefill   [2]time.Duration // retrieval and prefill, by side
 	Took      time.Duration    // the whole answer
@@ -199,8 +200,9 @@ func (l Local) shortened(title string) string {
 func (d *Device) newAnswer(ctx context.Context, local Local, q Question, s tandem.Settings, emit func(Token), record func(Line)) *deviceAnswer {
 	a := newDeviceAnswer(ctx, local.pairConfig(s, tandem.Device), local.Model.Tokenizer().Stream(), emit)
 	if a.wantsCloud = d.Cloud != nil; local.Reader != nil {
-		a.questionParts, a.maxTokens = len(q.conversation().Clauses()), s.MaxTokens
+		a.questionParts = len(q.conversation().Clauses())
 	}
+	a.answer.MaxTokens = s.MaxTokens
 	a.answer.Lookahead, a.answer.Placement, a.answer.Coupling, a.past = s.Lookahead, s.Placement, s.Coupling, d.Local.Past
 	if record != nil {
 		a.record = &recorder{to: record, start: a.start}

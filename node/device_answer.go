@@ -300,11 +300,7 @@ func (a *deviceAnswer) actPresence(act presence.Action, why *cause) {
 	case presence.Switch:
 		a.switchOver()
 	case presence.Join:
-		if a.alone && len(a.answer.Tokens) > 0 {
-			a.remark("the cloud joined in at token %d", len(a.answer.Tokens))
-		}
-		a.alone, a.joined = false, true
-		a.enqueue(pairEvents{pair.PeerReady{}})
+		a.join()
 	case presence.GoAlone:
 		a.goAlone(why)
 	case presence.Migrate:

@@ -23,6 +23,7 @@ type cloudState struct {
 	replica                            // the one in use; its exchange is nil when there is none
 	other          candidate           // another replica that is being asked, too
 	seeks          int                 // how often another one was sought
+	limit          int                 // of the replica in use on the answer's tokens; 0 for none below the device's
 	joined         bool                // the pair's machine works over it; what it sends before that is for the replica that was in use before
 	outbox         []transport.Message // what goes out together
 	busy           *transport.Busy     // what the replica in use said last of its queue; nil if it has a place
@@ -121,7 +122,7 @@ func (a *deviceAnswer) handleAsked(r replica) {
 // use continues with a replica.
 func (c *cloudState) use(r replica) {
 	c.earlierTraffic = c.traffic()
-	c.replica, c.joined, c.busy, c.cloudErr = r, false, nil, nil
+	c.replica, c.limit, c.joined, c.busy, c.cloudErr = r, 0, false, nil, nil
 	if !r.reused {
 		c.contact = contactMade
 	}
@@ -333,8 +334,7 @@ func (a *deviceAnswer) handleMessage(m transport.Message) {
 	case transport.Ready:
 		a.busy = nil
 		a.cloud.note(a.addr, replicas.Served, 0)
-		a.answer.Prefill[tandem.Cloud] = m.Prefill
-		a.answer.Read[tandem.Cloud] = m.Documents
+		a.takeReady(m)
 		a.enqueue(presenceEvent{event: presence.Ready})
 	case transport.Sources:
 		a.sources(m)
@@ -347,6 +347,27 @@ func (a *deviceAnswer) handleMessage(m transport.Message) {
 	default:
 		a.log.Warn("unexpected message", "type", fmt.Sprintf("%T", m))
 	}
+}
+
+// takeReady takes in what the replica in use says before it joins.
+func (a *deviceAnswer) takeReady(m transport.Ready) {
+	a.answer.Prefill[tandem.Cloud], a.answer.Read[tandem.Cloud], a.limit = m.Prefill, m.Documents, int(m.MaxTokens)
+}
+
+// join continues together with the replica in use, unless the answer has no room left below its limit.
+func (a *deviceAnswer) join() {
+	n := len(a.answer.Tokens)
+	if a.limit > 0 && n >= a.limit {
+		a.handleFail(transport.Fail{Text: fmt.Sprintf("it takes part in answers of at most %s", tokens(a.limit))})
+		return
+	}
+	if a.alone && n > 0 {
+		a.remark("the cloud joined in at token %d", n)
+	}
+	if a.alone, a.joined = false, true; a.limit > 0 {
+		a.answer.MaxTokens = min(a.answer.MaxTokens, a.limit)
+	}
+	a.enqueue(pairEvents{pair.PeerReady{MaxTokens: a.limit}})
 }
 
 // handleFail handles the cloud's refusal of the question.

@@ -3,7 +3,6 @@ package node
 import (
 	"fmt"
 
-	"tandem"
 	"tandem/node/presence"
 	"tandem/node/replicas"
 	"tandem/transport"
@@ -87,7 +86,7 @@ func (a *deviceAnswer) switchOver() {
 	a.reportRTT()
 	a.cloud.note(a.addr, replicas.Served, 0)
 	a.answer.Moves++
-	a.answer.Prefill[tandem.Cloud], a.answer.Read[tandem.Cloud] = o.ready.Prefill, o.ready.Documents
+	a.takeReady(o.ready)
 	a.log.Info("moved to another replica", "from", from.addr, "to", o.addr, "token", len(a.answer.Tokens))
 }
 

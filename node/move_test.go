@@ -31,6 +31,7 @@ type street struct {
 	peers    *transport.Peers
 	reader   Local
 	address  string
+	limit    int    // of the cloud on an answer's tokens; 0 for none
 	stop     func() // kills the cloud
 	dials    int
 }
@@ -86,7 +87,7 @@ func (s *street) serve() {
 	s.address = listener.Addr().String()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- NewCloud(CloudConfig{Local: s.reader}).Serve(ctx, listener) }()
+	go func() { done <- NewCloud(CloudConfig{Local: s.reader, Tokens: s.limit}).Serve(ctx, listener) }()
 	s.stop = func() {
 		cancel()
 		if err := errors.Join(listener.Close(), <-done); err != nil {

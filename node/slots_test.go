@@ -557,30 +557,38 @@ func TestQueueOfADevice(t *testing.T) {
 	}
 }
 
-// A cloud refuses an answer that is longer than its operator allows, and says so. Of more passages than that it reads fewer.
+// A cloud tells a device how long its operator lets answers be, if that is less than the device asked for; a baseline's answer it
+// refuses. Of more passages than it may read it reads fewer.
 func TestCaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		devices, _, _ := square(t, 4, func(c *CloudConfig) {
 			c.Documents, c.Tokens = 2, 100
 			c.Local.Documents = shelf{{ID: "1", Text: "The museum opens at nine."}, {ID: "2", Text: "The museum is old."}, {ID: "3", Text: "The museum is red."}}
 		})
-		for want, change := range map[string]func(*tandem.Settings){
-			"max-tokens 101": func(s *tandem.Settings) { s.MaxTokens = 101 },
-			"":               func(s *tandem.Settings) { s.Documents = 5 },
+		for _, c := range []struct {
+			want      tandem.Want
+			tokens    int
+			documents int
+			refused   bool
+			limit     int32
+		}{
+			{tandem.WantDrafts, 101, 2, false, 100},
+			{tandem.WantDrafts, tandem.MaxAnswer, 2, false, 100},
+			{tandem.WantDrafts, 100, 2, false, 0},
+			{tandem.WantDrafts, 20, 5, false, 0},
+			{tandem.WantAnswer, 101, 2, true, 0},
 		} {
-			s := baselineSettings(tandem.WantDrafts)
-			change(&s)
+			s := baselineSettings(c.want)
+			s.MaxTokens, s.Documents = c.tokens, c.documents
 			exchange, err := devices[0].Open(t.Context(), beginOf(Question{ID: "q", Text: "When does the museum open?"}, s))
 			if err != nil {
 				t.Fatal(err)
 			}
 			m, err := exchange.Receive(t.Context())
 			fail, refused := m.(transport.Fail)
-			if refused != (want != "") || !strings.HasPrefix(fail.Text, want) {
-				t.Errorf("%s: %#v, %v", want, m, err)
-			}
-			if ready, ok := m.(transport.Ready); ok && ready.Documents != 2 {
-				t.Errorf("it reads %d passages", ready.Documents)
+			ready, _ := m.(transport.Ready)
+			if err != nil || refused != c.refused || refused != strings.Contains(fail.Text, "at most 100 tokens") || ready.MaxTokens != c.limit || !refused && ready.Documents != 2 {
+				t.Errorf("%+v: %#v, %v", c, m, err)
 			}
 			exchange.Close()
 		}

@@ -130,7 +130,7 @@ func TestReasonsAgree(t *testing.T) {
 					said["cloud"] = end.Reason
 				}
 			}}
-			c.prepare = func(a *deviceAnswer) { a.speller, a.questionParts, a.maxTokens = tok.Stream(), 1, most }
+			c.prepare = func(a *deviceAnswer) { a.speller, a.questionParts, a.answer.MaxTokens = tok.Stream(), 1, most }
 			_, answer := converse(t, cfg, c, 0, nil)
 			said["answer"] = answer.Reason.String()
 			if (most == 8) != strings.HasSuffix(answer.Text, " …") {

@@ -22,7 +22,6 @@ type transcript struct {
 	sourcesKnown  bool          // the cloud has said which documents it used
 	wantsCloud    bool          // a cloud is to take part
 	questionParts int           // the parts of the question that a span reader answers; 0 if a model writes the answer
-	maxTokens     int           // tokens that the answer is kept within
 }
 
 // speller turns tokens into text: a *tokenizer.Stream, or silence in tests.
@@ -70,7 +69,7 @@ func (a *deviceAnswer) finish() Answer {
 		a.measured.fourRows = costs[3] / costs[0]
 	}
 	a.answer.Text = textOf(a.answer.Tokens, a.speller)
-	if a.answer.Reason == pair.ReasonStop && min(a.questionParts, a.maxTokens) > 0 && isAbridged(a.answer.Tokens, a.questionParts, a.maxTokens) {
+	if a.answer.Reason == pair.ReasonStop && min(a.questionParts, a.answer.MaxTokens) > 0 && isAbridged(a.answer.Tokens, a.questionParts, a.answer.MaxTokens) {
 		a.answer.Reason = pair.ReasonLength
 	}
 	a.record.end(a.answer)

@@ -29,7 +29,7 @@ func (l Local) Write(ctx context.Context, q Question, s tandem.Settings, write W
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Placement: s.Placement}
+	a := Answer{Placement: s.Placement, MaxTokens: s.MaxTokens}
 	a.Prefill[tandem.Device], a.Read[tandem.Device] = time.Since(begun), len(found)
 	if !prompt.Grounded() {
 		a.Remarks = append(a.Remarks, "this answer is not held to the documents' words: compare it with them")

@@ -156,7 +156,7 @@ func (m *Machine) handle(e Event) {
 	case Measured:
 		m.estimates.rtt = max(e.RTT, 0)
 	case PeerReady:
-		m.peerReady()
+		m.peerReady(e)
 	case PeerLost:
 		m.peerLost()
 	case Cancel:
@@ -201,7 +201,10 @@ func (m *Machine) start(e Start) {
 	}
 }
 
-func (m *Machine) peerReady() {
+func (m *Machine) peerReady(e PeerReady) {
+	if e.MaxTokens > 0 && (m.cfg.MaxTokens <= 0 || e.MaxTokens < m.cfg.MaxTokens) {
+		m.cfg.MaxTokens = max(e.MaxTokens, len(m.answer)+1)
+	}
 	switch {
 	case !m.device():
 	case m.state == idle:

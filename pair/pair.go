@@ -102,8 +102,9 @@ type (
 	// aggregating.
 	Measured struct{ RTT time.Duration }
 
-	// PeerReady tells the device that the cloud can join, for the first time or again.
-	PeerReady struct{}
+	// PeerReady tells the device that the cloud can join, for the first time or again. From then on the answer ends at
+	// MaxTokens tokens, if that is over 0 and below the device's own limit. It must be over the length of the answer so far.
+	PeerReady struct{ MaxTokens int }
 
 	// PeerLost says that the exchange with the other side is gone. The device continues alone. The cloud stops and keeps
 	// its state for a later PeerSync. PeerLost must come before anything that arrives over a new exchange.

@@ -43,7 +43,7 @@ func drawControl(t *rapid.T) Message {
 		}
 		return b
 	case 1:
-		return Ready{Documents: number.Draw(t, "documents"), Prefill: time.Duration(rapid.Int64().Draw(t, "prefill")), H: tandem.Fixed(rapid.Int32().Draw(t, "h"))}
+		return Ready{Documents: number.Draw(t, "documents"), Prefill: time.Duration(rapid.Int64().Draw(t, "prefill")), MaxTokens: rapid.Int32().Draw(t, "max tokens")}
 	case 2:
 		s := Sync{Epoch: rapid.Uint32().Draw(t, "epoch")}
 		for _, v := range rapid.SliceOfN(rapid.Int32(), 0, 500).Draw(t, "tokens") {

@@ -53,7 +53,7 @@ func goldenMessages() []struct {
 		{"begin", begin},
 		{"begin, zero", Begin{}},
 		{"begin, compressed", long},
-		{"ready", Ready{Documents: 4, Prefill: 1234 * time.Millisecond, H: tandem.FixedOf(-2.5)}},
+		{"ready", Ready{Documents: 4, Prefill: 1234 * time.Millisecond, MaxTokens: 4096}},
 		{"sync", Sync{Epoch: 2, Tokens: []tandem.Token{1, 300, 70000}}},
 		{"need-sync", NeedSync{}},
 		{"handover", tandem.Handover{Epoch: 1, Step: 9, Prefix: 0xdeadbeef, Versions: [2]uint32{1, 2}, Accept: [2]float64{0.25, 1}}},

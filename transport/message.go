@@ -240,7 +240,7 @@ type Turn struct {
 type Ready struct {
 	Documents int           // passages in use
 	Prefill   time.Duration // retrieval, passage KV and the question's own prefill
-	H         tandem.Fixed  // always 0; the wire format has it
+	MaxTokens int32         // the cloud's limit on the length of the answer if that is below the device's, or 0
 }
 
 // Sync starts an epoch from the device's answer so far.

@@ -58,7 +58,7 @@ func (c *serveCmd) announce(a *cli.App, l local, at addresses, cloud *node.Cloud
 		fmt.Fprintln(a.Out, "Add some, also while this runs: cloud index add FOLDER")
 	}
 	if c.MaxTokens < defaultTokens {
-		fmt.Fprintf(a.Out, "It takes no part in answers of more than %d tokens (--max-tokens): devices must ask with -n %[1]d or less.\n", c.MaxTokens)
+		fmt.Fprintf(a.Out, "Answers that it takes part in end at %d tokens (--max-tokens).\n", c.MaxTokens)
 	}
 	how := "cloud pair"
 	if c.Service != "" {

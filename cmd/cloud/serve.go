@@ -44,7 +44,7 @@ type serveCmd struct {
 	Quotes         string        `help:"Send devices the sentences that support the answer and, when nobody knows, the passages that come close: ${enum}. auto: those of the samples and of --public, not those of the index. no holds for answers over HTTP (--http), too." enum:"auto,yes,no" default:"auto"`
 	Answers        int           `help:"Maximum number of answers at the same time; others wait. A single device gets at most one fewer." default:"32"`
 	MaxDocuments   int           `help:"Maximum number of passages to read for a question, whatever a device asks for." default:"16" placeholder:"N"`
-	MaxTokens      int           `help:"Maximum number of tokens in an answer. The cloud takes no part in answers that a device allows to be longer; by default devices allow 256. Answers over HTTP end there." default:"4096" placeholder:"N"`
+	MaxTokens      int           `help:"Maximum number of tokens in an answer, also where a device allows more; by default devices allow 256." default:"4096" placeholder:"N"`
 	KVMemory       int           `name:"kv-memory" help:"Memory for the KV caches of all answers, in MB; answers that would exceed it wait. 0 for no limit." default:"4096" placeholder:"MB"`
 	Connections    int           `help:"Maximum number of connections at the same time." default:"64" placeholder:"N"`
 	KeyConnections int           `help:"Maximum number of connections from one device." default:"8" placeholder:"N"`

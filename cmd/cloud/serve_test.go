@@ -107,11 +107,11 @@ func TestServeSaysWhereItListens(t *testing.T) {
 	}
 }
 
-// A server says at its start what devices are shown, and which answers it takes no part in.
+// A server says at its start what devices are shown, and where it ends answers.
 func TestServeSaysItsLimits(t *testing.T) {
 	h := clitest.NewHome(t)
 	for flags, want := range map[string]string{
-		"--max-tokens 5":            "titles and sentences are shown to devices. It takes no part in answers of more than 5 tokens (--max-tokens): devices must ask with -n 5 or less.",
+		"--max-tokens 5":            "titles and sentences are shown to devices. Answers that it takes part in end at 5 tokens (--max-tokens).",
 		"--quotes no":               "titles, but no sentences, are shown to devices.",
 		"--titles no --quotes auto": "sentences, but no titles, are shown to devices.",
 		"--titles no --quotes no":   "neither titles nor sentences are shown to devices.",
@@ -131,7 +131,7 @@ func TestServeSaysItsLimits(t *testing.T) {
 		}
 		end()
 		cmd.Wait()
-		if !strings.Contains(said, want) || (flags != "--max-tokens 5") != !strings.Contains(said, "takes no part") {
+		if !strings.Contains(said, want) || (flags != "--max-tokens 5") != !strings.Contains(said, "Answers that it takes part in") {
 			t.Errorf("%s: %q, want %q", flags, said, want)
 		}
 	}

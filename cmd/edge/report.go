@@ -37,6 +37,7 @@ type askJSON struct {
 	costJSON
 
 	Stale []string `json:"-"` // those of the remarks that come after the answer
+	limit int      // most tokens
 }
 
 // cloudJSON names a cloud.
@@ -84,7 +85,7 @@ func (s *session) report(answer node.Answer) askJSON {
 		Placement: answer.Placement.String(), Choice: s.flags.Placement, Coupling: answer.Coupling.String(),
 		Seed: s.settings.Seed, LocalOnly: answer.Pair.Together == 0 && s.settings.Want == tandem.WantDrafts,
 		Finish: answer.Reason.String(), Remarks: answer.Remarks,
-		Degraded: answer.Degraded, Queue: answer.Waited, Moves: answer.Moves,
+		Degraded: answer.Degraded, Queue: answer.Waited, Moves: answer.Moves, limit: answer.MaxTokens,
 	}
 	if answer.Coupling == tandem.CouplingSpeculative {
 		r.Gamma = s.flags.Gamma

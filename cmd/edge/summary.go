@@ -71,7 +71,11 @@ func (s *session) printWarnings(r askJSON) {
 		if hasNoWord(r.Answer) {
 			room = ", which leave no room for a whole word"
 		}
-		fmt.Fprintln(a.Aside, a.Fold(fmt.Sprintf("the answer was cut at %s%s: -n N allows more", cli.Count(s.settings.MaxTokens, "token"), room)))
+		more := "-n N allows more"
+		if r.limit < s.settings.MaxTokens {
+			more = "the cloud takes part in no longer one"
+		}
+		fmt.Fprintln(a.Aside, a.Fold(fmt.Sprintf("the answer was cut at %s%s: %s", cli.Count(r.limit, "token"), room, more)))
 	}
 	if !s.flags.show.Quiet {
 		return

@@ -39,6 +39,8 @@ type askOutput struct {
 	Answer  string `json:"answer"`
 	Unknown bool   `json:"unknown" jsonschema:"no document says it"`
 	Parts   []Part `json:"parts"`
+
+	Remarks []string `json:"remarks,omitempty" jsonschema:"what the user should know of how the answer came about"`
 }
 
 func (s *Server) mcpAsk(ctx context.Context, _ *mcp.CallToolRequest, in askInput) (*mcp.CallToolResult, askOutput, error) {
@@ -60,7 +62,11 @@ func (s *Server) mcpAsk(ctx context.Context, _ *mcp.CallToolRequest, in askInput
 		return nil, askOutput{}, err
 	}
 	e := s.extra(q, done.answer)
-	return text(cited(done.text, e.Parts)), askOutput{done.text, e.Unknown, e.Parts}, nil
+	said := cited(done.text, e.Parts)
+	for _, r := range e.Remarks {
+		said += "\nNote: " + r
+	}
+	return text(said), askOutput{done.text, e.Unknown, e.Parts, e.Remarks}, nil
 }
 
 // cited is an answer with its sentences, for models that read only text: those that say it first, and apart from them those

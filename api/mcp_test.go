@@ -1,7 +1,9 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,6 +49,27 @@ func TestMCP(t *testing.T) {
 		if b, _ := json.Marshal(r.StructuredContent); !strings.Contains(string(b), c.want) {
 			t.Errorf("%s %v: %s", c.tool, c.arguments, b)
 		}
+	}
+}
+
+// remarking is an echo with something to say of each answer.
+type remarking struct{ *echo }
+
+func (r remarking) Answer(ctx context.Context, q Query, emit func(node.Token), record func(node.Line)) (node.Answer, error) {
+	a, err := r.echo.Answer(ctx, q, emit, record)
+	a.Remarks = []string{"boat.md is no longer there"}
+	return a, err
+}
+
+// What is to be said of an answer is in its text, too: some models read nothing else.
+func TestMCPRemarks(t *testing.T) {
+	s := New(config(remarking{&echo{}}))
+	r, out, err := s.mcpAsk(t.Context(), nil, askInput{Question: "one two"})
+	if err != nil || !slices.Equal(out.Remarks, []string{"boat.md is no longer there"}) {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if said := r.Content[0].(*mcp.TextContent).Text; said != "one two\nNote: boat.md is no longer there" {
+		t.Errorf("%q", said)
 	}
 }
 

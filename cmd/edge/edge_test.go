@@ -583,7 +583,17 @@ func TestStaleDocuments(t *testing.T) {
 	if _, stderr, err := h.Run("ask", berth); err != nil || strings.Contains(stderr, "since it was indexed") {
 		t.Errorf("unchanged: %v, %s", err, stderr)
 	}
-	later := time.Now().Add(time.Minute)
+	later := time.Now().Add(time.Hour)
+	if err := os.Chtimes(file, later, later); err != nil {
+		t.Fatal(err)
+	}
+	if out, stderr, err := h.Run("index", "add", "docs"); err != nil || !strings.Contains(out, "1 unchanged") {
+		t.Fatalf("%v, %s%s", err, out, stderr)
+	}
+	if _, stderr, err := h.Run("ask", berth); err != nil || strings.Contains(stderr, "since it was indexed") {
+		t.Errorf("indexed with a date in the future: %v, %s", err, stderr)
+	}
+	later = later.Add(time.Minute)
 	if err := os.Chtimes(file, later, later); err != nil {
 		t.Fatal(err)
 	}
@@ -595,6 +605,19 @@ func TestStaleDocuments(t *testing.T) {
 	}
 	if a := h.ask(berth); len(a.Remarks) != 1 || !strings.Contains(a.Remarks[0], "boat.md is no longer there: edge index add") {
 		t.Errorf("gone: %q", a.Remarks)
+	}
+	if err := os.Remove(filepath.Dir(file)); err != nil {
+		t.Fatal(err)
+	}
+	if a := h.ask(berth); len(a.Remarks) != 1 || !strings.HasSuffix(a.Remarks[0], "boat.md is no longer there: edge index remove "+filepath.Dir(file)+" makes the index forget it") {
+		t.Errorf("its folder is gone: %q", a.Remarks)
+	}
+	s := serve(h, "--side", "device")
+	if answer := s.ask(berth, ""); !strings.Contains(answer, "boat.md is no longer there") {
+		t.Errorf("over HTTP: %s", answer)
+	}
+	if out, _, err := h.Run("index", "add"); err != nil || !strings.Contains(out, "its passages are kept: index remove drops them") {
+		t.Errorf("index add: %v, %s", err, out)
 	}
 }
 

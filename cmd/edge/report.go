@@ -94,7 +94,7 @@ func (s *session) report(answer node.Answer) askJSON {
 		r.Tokens = append(r.Tokens, tokenJSON{t.ID, t.Text, t.By.String(), t.Alone, tandem.Milliseconds(t.At)})
 	}
 	r.Parts, r.Unknown = api.Parts(answer, s.reader != nil)
-	r.Stale = s.stale(r.Parts)
+	r.Stale = s.stale(answer)
 	r.Remarks = slices.Concat(r.Remarks, r.Stale)
 	r.Unsure = slices.ContainsFunc(r.Parts, func(p partJSON) bool { return p.Unsure })
 	r.Documents.Device = append([]node.Source{}, answer.Documents[tandem.Device]...)

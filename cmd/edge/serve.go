@@ -308,6 +308,7 @@ func (s *serving) Answer(ctx context.Context, q api.Query, emit func(node.Token)
 		return node.Answer{}, err
 	}
 	answer, err := s.answer(ctx, ss.session, d, q, emit, record)
+	answer.Remarks = append(answer.Remarks, ss.stale(answer)...)
 	s.metrics.Observe(node.Served{Pair: answer.Pair, Took: answer.Took, Error: api.Failure(ctx, err)})
 	lost := answer.Degraded || errors.Is(err, node.ErrNoCloud)
 	if q.RTT == 0 && (lost || err == nil && answer.Traffic.RTT > 0) {

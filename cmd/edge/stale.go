@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,11 +10,12 @@ import (
 	"slices"
 
 	"tandem/cmd/internal/cli"
+	"tandem/node"
 )
 
 // stale says which of the device's files that support an answer have changed or gone since anything was last indexed: the
 // answer is from what they said then.
-func (s *session) stale(parts []partJSON) (remarks []string) {
+func (s *session) stale(answer node.Answer) (remarks []string) {
 	if s.own.index == nil || s.own.sample {
 		return nil
 	}
@@ -21,22 +23,38 @@ func (s *session) stale(parts []partJSON) (remarks []string) {
 	if err != nil || written.IsZero() {
 		return nil
 	}
-	for _, p := range parts {
-		for _, c := range p.Citations {
-			if !filepath.IsAbs(c.File) {
+	var checked []string
+	for _, p := range answer.Parts {
+		for _, q := range p.Quotes {
+			if !filepath.IsAbs(q.Source) || slices.Contains(checked, q.Source) {
 				continue
 			}
-			remark := ""
-			switch info, err := os.Stat(c.File); {
+			checked = append(checked, q.Source)
+			switch info, err := os.Stat(q.Source); {
 			case errors.Is(err, fs.ErrNotExist):
-				remark = fmt.Sprintf("%s is no longer there: edge index add, or edge index remove, makes the index forget it", cli.Escape(c.File))
-			case err == nil && info.ModTime().After(written):
-				remark = fmt.Sprintf("%s has changed since it was indexed: edge index add reads it again", cli.Escape(c.File))
-			}
-			if remark != "" && !slices.Contains(remarks, remark) {
-				remarks = append(remarks, remark)
+				remarks = append(remarks, s.gone(q.Source))
+			case err == nil && info.ModTime().After(written) && !s.isIndexed(q.Source, info):
+				remarks = append(remarks, fmt.Sprintf("%s has changed since it was indexed: edge index add reads it again", cli.Escape(q.Source)))
 			}
 		}
 	}
 	return remarks
+}
+
+// gone says that a file is gone, and what makes the index forget it: index add keeps what was below a folder that is gone, since
+// that may be on a disk that is not mounted.
+func (s *session) gone(file string) string {
+	root, err := s.own.index.Root(context.Background(), file)
+	if err == nil && root != "" {
+		if _, err := os.Lstat(root); err != nil {
+			return fmt.Sprintf("%s is no longer there: edge index remove %s makes the index forget it", cli.Escape(file), cli.Escape(root))
+		}
+	}
+	return fmt.Sprintf("%s is no longer there: edge index add, or edge index remove, makes the index forget it", cli.Escape(file))
+}
+
+// isIndexed reports whether a file is as the index knows it, whatever its date.
+func (s *session) isIndexed(file string, info fs.FileInfo) bool {
+	known, err := s.own.index.Info(context.Background(), file)
+	return err == nil && known.Size == info.Size() && known.Modified.Equal(info.ModTime())
 }

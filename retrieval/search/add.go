@@ -113,7 +113,7 @@ func (x *Index) Refresh(ctx context.Context, progress func(Progress)) (Report, e
 func (u *update) refresh(ctx context.Context, progress func(Progress)) error {
 	return u.addRoots(ctx, func(root string) string {
 		if u.hasPassages(root) {
-			return "; its passages are kept, remove it to drop them"
+			return "; its passages are kept: index remove drops them"
 		}
 		return ""
 	}, progress)

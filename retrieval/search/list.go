@@ -36,6 +36,35 @@ func (x *Index) List() ([]SourceInfo, error) {
 	return out, nil
 }
 
+// Info describes the indexed file at a path that a passage names. The error wraps ErrNotIndexed if there is none.
+func (x *Index) Info(ctx context.Context, path string) (info SourceInfo, err error) {
+	err = x.view(func(b bleve.Index) error {
+		return eachRecord(ctx, b, func(r record) {
+			if r.Path == path && len(r.Passages) > 0 {
+				info = r.info()
+			}
+		})
+	})
+	if err == nil && info.Path == "" {
+		err = fmt.Errorf("%w: %s", ErrNotIndexed, path)
+	}
+	return info, err
+}
+
+// Root returns the file or folder that was added and that holds path, the one nearest to it; "" for none.
+func (x *Index) Root(ctx context.Context, path string) (root string, err error) {
+	if x.dir == "" {
+		return "", nil
+	}
+	from, err := sourcesOf(ctx, x.dir)
+	for _, r := range from.Roots {
+		if within(path, r, sep) && len(r) > len(root) {
+			root = r
+		}
+	}
+	return root, err
+}
+
 // Empty reports whether the index holds no passage. It is faster than List.
 func (x *Index) Empty() (empty bool, err error) {
 	const some = 16

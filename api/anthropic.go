@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"time"
 
 	"tandem/node"
 )
@@ -183,4 +184,19 @@ func failAnthropic(w http.ResponseWriter, err error) {
 	e := errorOf(err)
 	e.retry(w)
 	reply(w, e.Status, anthropicError(err))
+}
+
+// speaksAnthropic reports whether a request is of a client of Anthropic's API, whose requests all have this header. Paths of several
+// APIs answer it in that form.
+func speaksAnthropic(r *http.Request) bool { return r.Header.Get("anthropic-version") != "" }
+
+// anthropic is a model as Anthropic's API lists it.
+func (m ModelInfo) anthropic() map[string]any {
+	return map[string]any{"type": "model", "id": m.Name, "display_name": m.Name, "created_at": m.Modified.UTC().Format(time.RFC3339)}
+}
+
+// anthropicModels lists what answers messages, on one page.
+func (s *Server) anthropicModels(w http.ResponseWriter) {
+	m := s.cfg.Model
+	reply(w, http.StatusOK, map[string]any{"data": []any{m.anthropic()}, "first_id": m.Name, "last_id": m.Name, "has_more": false})
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Anthropic's API answers the last message, and says why and at which stop sequence it ended.
@@ -112,5 +113,32 @@ func TestMessagesRefuses(t *testing.T) {
 		if kind, _ := at(v, "error", "type").(string); w.Code != c.code || kind != c.kind || c.kind != "" && v["type"] != "error" {
 			t.Errorf("%s %s %s %v: %d %s", c.method, c.below, c.body, c.header, w.Code, w.Body)
 		}
+	}
+}
+
+// Clients of Anthropic's API, which send its header, get its list of models; others get OpenAI's.
+func TestAnthropicModels(t *testing.T) {
+	s := New(config(&echo{}))
+	for path, want := range map[string]string{"/v1/models": "data", "/v1/models/reader": "", "/v1/models/other": "error"} {
+		v := object(t, send(t, s, "GET", path, "", "anthropic-version", "2023-06-01"))
+		switch want {
+		case "data":
+			if v["has_more"] != false || v["first_id"] != "reader" || v["last_id"] != "reader" || v["object"] != nil {
+				t.Errorf("%s: %v", path, v)
+			}
+			v, _ = at(v, "data", 0).(map[string]any)
+		case "error":
+			if v["type"] != "error" || at(v, "error", "type") != "not_found_error" {
+				t.Errorf("%s: %v", path, v)
+			}
+			continue
+		}
+		created, _ := v["created_at"].(string)
+		if _, err := time.Parse(time.RFC3339, created); v["type"] != "model" || v["id"] != "reader" || v["display_name"] != "reader" || err != nil {
+			t.Errorf("%s: %v, %v", path, v, err)
+		}
+	}
+	if v := object(t, send(t, s, "GET", "/v1/models", "")); v["object"] != "list" || at(v, "data", 0, "object") != "model" {
+		t.Errorf("OpenAI's: %v", v)
 	}
 }

@@ -1257,6 +1257,39 @@ func TestOllamaOptions(t *testing.T) {
 	}
 }
 
+// Ollama's clients get the probability of each token as OpenAI's do, in pieces or at once, and only if they ask for it.
+func TestOllamaLogprobs(t *testing.T) {
+	s := New(config(&echo{}))
+	for path, body := range map[string]string{"/api/chat": ask("one two", `,"stream":false`), "/api/generate": `{"prompt":"one two","stream":false}`} {
+		plain := object(t, send(t, s, "POST", path, body))
+		if _, has := plain["logprobs"]; has {
+			t.Errorf("%s: not asked for: %v", path, plain)
+		}
+		with := strings.TrimSuffix(body, "}") + `,"logprobs":true,"top_logprobs":2}`
+		v := object(t, send(t, s, "POST", path, with))
+		list, _ := v["logprobs"].([]any)
+		if len(list) != 2 || at(list, 0, "logprob") == nil || at(list, 0, "top_logprobs", 0, "token") != at(list, 0, "token") {
+			t.Errorf("%s: %v", path, v["logprobs"])
+		}
+		n := 0
+		for l := range strings.Lines(send(t, s, "POST", path, strings.Replace(with, `"stream":false`, `"stream":true`, 1)).Body.String()) {
+			var piece struct{ Logprobs []logprob }
+			if err := json.Unmarshal([]byte(l), &piece); err != nil {
+				t.Fatal(err)
+			}
+			n += len(piece.Logprobs)
+		}
+		if n != 2 {
+			t.Errorf("%s: %d in the pieces", path, n)
+		}
+		for _, wrong := range []string{`"top_logprobs":2`, `"logprobs":true,"top_logprobs":21`, `"logprobs":true,"top_logprobs":-1`, `"logprobs":1`} {
+			if w := send(t, s, "POST", path, strings.TrimSuffix(body, "}")+","+wrong+"}"); w.Code != http.StatusBadRequest {
+				t.Errorf("%s %s: %d %s", path, wrong, w.Code, w.Body)
+			}
+		}
+	}
+}
+
 // A server without a tokenizer counts no tokens of prompts, and has no likelihoods.
 func TestWithoutTokens(t *testing.T) {
 	cfg := config(&echo{})

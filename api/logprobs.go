@@ -31,6 +31,22 @@ type logprob struct {
 	Top     []logprob `json:"top_logprobs,omitzero"` // empty, not missing, for a token without alternatives; those have none
 }
 
+// giveLogprobs makes a job give the probability of each token if a request wants that, with the given number of alternatives.
+func (s *Server) giveLogprobs(j *job, wanted bool, top *integer) error {
+	switch {
+	case top != nil && (!wanted && *top != 0 || *top < 0 || *top > maxTop):
+		return badRequest("top_logprobs", "top_logprobs: want 0 to %d, with logprobs", maxTop)
+	case wanted && s.cfg.Tokens == nil:
+		return badRequest("logprobs", "logprobs: this server does not know its tokens: leave it out")
+	case wanted && s.cfg.Denoises:
+		return badRequest("logprobs", "logprobs: this model fills its answers in blocks and gives no likelihood of each token: leave it out")
+	}
+	if j.logprobs = wanted; top != nil {
+		j.top = int(*top)
+	}
+	return nil
+}
+
 func newLikelihoods(t *tokenizer.Tokenizer, top int) *likelihoods {
 	return &likelihoods{tokens: t, top: top, sides: map[tandem.Step]*[2]*aggregator.Local{}}
 }

@@ -43,6 +43,8 @@ type ollamaRequest struct {
 	Options  ollamaOptions   `json:"options"`
 	Keep     json.RawMessage `json:"keep_alive"`
 	Think    json.RawMessage `json:"think"` // true, false, or how much
+	Logprobs bool            `json:"logprobs"`
+	Top      *integer        `json:"top_logprobs"`
 	Tandem   ownOptions      `json:"tandem"`
 }
 
@@ -101,6 +103,7 @@ type ollamaAnswer struct {
 	Created  time.Time      `json:"created_at"`
 	Message  *ollamaMessage `json:"message,omitempty"`  // of /api/chat
 	Response *string        `json:"response,omitempty"` // of /api/generate
+	Logprobs []logprob      `json:"logprobs,omitempty"`
 	Done     bool           `json:"done"`
 	Reason   string         `json:"done_reason,omitempty"`
 	Total    int64          `json:"total_duration,omitempty"` // ns, as the others
@@ -148,6 +151,9 @@ func (s *Server) ollamaServe(w http.ResponseWriter, r *http.Request, chat bool) 
 		return
 	}
 	j, err := s.prepare(q.Model, turns, o)
+	if err == nil {
+		err = s.giveLogprobs(j, q.Logprobs, q.Top)
+	}
 	if err != nil {
 		failOllama(w, err)
 		return
@@ -179,6 +185,14 @@ func (r ollamaRequest) unloads() bool {
 // ollamaAnswer answers in one piece or in many.
 func (s *Server) ollamaAnswer(w http.ResponseWriter, r *http.Request, j *job, chat bool) {
 	var out *stream
+	lp := s.likelihoods(j)
+	piece := func(text string, done bool) ollamaAnswer {
+		a := s.ollamaPiece(chat, text, done)
+		if lp != nil {
+			a.Logprobs = lp.take()
+		}
+		return a
+	}
 	emit := func(text string, _ []node.Token) {
 		if !j.Stream {
 			return
@@ -186,9 +200,9 @@ func (s *Server) ollamaAnswer(w http.ResponseWriter, r *http.Request, j *job, ch
 		if out == nil {
 			out = newLineStream(w)
 		}
-		out.send("", s.ollamaPiece(chat, text, false))
+		out.send("", piece(text, false))
 	}
-	done, err := s.answerQuery(r.Context(), j, 0, emit, nil)
+	done, err := s.answerQuery(r.Context(), j, 0, emit, recorder(lp, nil))
 	if err != nil {
 		if out == nil {
 			failOllama(w, err)
@@ -201,7 +215,7 @@ func (s *Server) ollamaAnswer(w http.ResponseWriter, r *http.Request, j *job, ch
 	if j.Stream {
 		text = ""
 	}
-	last := s.ollamaPiece(chat, text, true)
+	last := piece(text, true)
 	own := s.extraOf(j, j.queries[0], done.answer)
 	t := timingsOf(j.prompt, done.answer)
 	last.Reason, last.Tandem = done.finish, &own

@@ -58,23 +58,14 @@ func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	j, err := s.prepare(q.Model, q.Messages, q.options)
-	if err == nil && q.TopLogprobs != nil && (!q.Logprobs && *q.TopLogprobs != 0 || *q.TopLogprobs < 0 || *q.TopLogprobs > maxTop) {
-		err = badRequest("top_logprobs", "top_logprobs: want 0 to %d, with logprobs", maxTop)
-	}
-	if err == nil && q.Logprobs && s.cfg.Tokens == nil {
-		err = badRequest("logprobs", "logprobs: this server does not know its tokens: leave it out")
-	}
-	if err == nil && q.Logprobs && s.cfg.Denoises {
-		err = badRequest("logprobs", "logprobs: this model fills its answers in blocks and gives no likelihood of each token: leave it out")
+	if err == nil {
+		err = s.giveLogprobs(j, q.Logprobs, q.TopLogprobs)
 	}
 	if err != nil {
 		fail(w, err)
 		return
 	}
 	j.chat = true
-	if j.logprobs = q.Logprobs; q.TopLogprobs != nil {
-		j.top = int(*q.TopLogprobs)
-	}
 	s.serve(w, r, j)
 }
 
@@ -178,7 +169,19 @@ func (m ModelInfo) listed() map[string]any {
 	return map[string]any{"id": m.Name, "object": "model", "created": m.Modified.Unix(), "owned_by": "tandem"}
 }
 
-func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
+// listedFor is a model as the API that a request speaks lists it.
+func (m ModelInfo) listedFor(r *http.Request) map[string]any {
+	if speaksAnthropic(r) {
+		return m.anthropic()
+	}
+	return m.listed()
+}
+
+func (s *Server) models(w http.ResponseWriter, r *http.Request) {
+	if speaksAnthropic(r) {
+		s.anthropicModels(w)
+		return
+	}
 	data := []any{s.cfg.Model.listed()}
 	if s.cfg.Encoder != nil {
 		data = append(data, s.cfg.EncoderInfo.listed())
@@ -189,12 +192,15 @@ func (s *Server) models(w http.ResponseWriter, _ *http.Request) {
 func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	if s.cfg.Encoder != nil && s.cfg.EncoderInfo.isCalled(name) {
-		reply(w, http.StatusOK, s.cfg.EncoderInfo.listed())
+		reply(w, http.StatusOK, s.cfg.EncoderInfo.listedFor(r))
 		return
 	}
-	if err := s.checkModel(name); err != nil {
+	switch err := s.checkModel(name); {
+	case err != nil && speaksAnthropic(r):
+		failAnthropic(w, err)
+	case err != nil:
 		fail(w, err)
-		return
+	default:
+		reply(w, http.StatusOK, s.cfg.Model.listedFor(r))
 	}
-	reply(w, http.StatusOK, s.cfg.Model.listed())
 }

@@ -77,7 +77,7 @@ func (m *markdown) block(i int) int {
 		}
 	}
 	line := strings.TrimSpace(m.lines[i])
-	if len(m.para) > 0 && !endsBefore(m.para[len(m.para)-1], line, m.width) || !isPlainHeading(m.lines, i) {
+	if len(m.para) > 0 && !endsBefore(&m.doc, m.para, line, m.width) || !isPlainHeading(m.lines, i) {
 		return 0
 	}
 	if leadsOnlyList(m.lines, i) {
@@ -378,7 +378,7 @@ func (m *markdown) beginItem(trimmed, text string) {
 // prose adds a line to the paragraph or the item, or begins another paragraph where someone broke the line on purpose.
 func (m *markdown) prose(line, trimmed string) {
 	indented := line != strings.TrimLeft(line, " \t")
-	if n := len(m.para); n > 0 && !(m.item && indented) && (breaksBefore(m.para[n-1], trimmed, m.width) || boldLabel.MatchString(trimmed)) {
+	if n := len(m.para); n > 0 && !(m.item && indented) && (endsParagraph(&m.doc, m.para, trimmed, m.width) || boldLabel.MatchString(trimmed)) {
 		m.end()
 	}
 	broken := strings.TrimSuffix(trimmed, "\\")

@@ -99,7 +99,7 @@ func (r *textReader) heading(level int) {
 
 // starts reports whether line begins a paragraph or a sentence.
 func (r *textReader) starts(line string) bool {
-	return len(r.para) == 0 || endsBefore(r.para[len(r.para)-1], line, r.width)
+	return len(r.para) == 0 || endsBefore(&r.doc, r.para, line, r.width)
 }
 
 // block adds the lines of a program, the entry, the table, the code or the hanging item that begins with line i, and returns how
@@ -180,7 +180,7 @@ func (r *textReader) line(i int) {
 	case textline.IsLabel(english.Collapse(trimmed)) && len(r.para) == 0 && !standsAlone(r.lines, i) && !runsOn(r.lines, i, r.width):
 		r.doc.Add(Line, trimmed)
 	default:
-		if len(r.para) > 0 && (r.whole || breaksBefore(r.para[len(r.para)-1], trimmed, r.width)) {
+		if len(r.para) > 0 && (r.whole || endsParagraph(&r.doc, r.para, trimmed, r.width)) {
 			r.end()
 		}
 		r.para = append(r.para, trimmed)

@@ -36,6 +36,35 @@ func TestWrappedLines(t *testing.T) {
 	}
 }
 
+// Notes of a line each stay apart, also in lower case and below each other without a gap. Text that is wrapped, in lower case or
+// in a narrow column, is joined.
+func TestNotesOfOneLine(t *testing.T) {
+	const notes = "Mr Ek (miller), Weir Road 6\ntel 555 66 118, only evenings\nlives in Orla\n\nrent due on the 1st, account 36 11\ndeposit: 22 200 for all three = 7400 each\n" +
+		"notice period 2 months!\nboiler: reset button under the lid, hold 5 sec. The plumber he wants us to call: Orla VVS 55 20 77\nfuse box in the cellar, 2nd\nfloor\n"
+	const lower = "hey ada, we have read the offer for the roof, and most of us think that it should be done first. rain gets in behind the stove and the boats " +
+		"are wet, so the men could come on tuesday if they have the time. the key hangs in the mill, where ole keeps it."
+	for _, c := range []struct{ name, text, want string }{
+		{"notes", notes, "p " + strings.ReplaceAll(strings.ReplaceAll(strings.TrimSuffix(notes, "\n"), "\n\n", "\n"), "\n", "\np ")},
+		{"a stop", "marking reports - 9 of 26 done.\nphysio at noon, 3 more to go.\n", "p marking reports - 9 of 26 done.\np physio at noon, 3 more to go."},
+		{"an article", "salt every second week\nthe aqua stop was fitted in May\nif it beeps, the sieve is blocked\n", "p salt every second week\np the aqua stop was fitted in May\np if it beeps, the sieve is blocked"},
+		{"a log", "29/3 leaking again, a drip every 2 sec or so\n30/3 Bo put in a new pipe\n", "p 29/3 leaking again, a drip every 2 sec or so\np 30/3 Bo put in a new pipe"},
+		{"a log in German", "3.10. Der Kessel war undicht, so wie schon vor\n5.10.2026 Bo hat ihn repariert\n", "p 3.10. Der Kessel war undicht, so wie schon vor\np 5.10.2026 Bo hat ihn repariert"},
+		{"a note that breaks off", "the big pan is in the\ncupboard below the stairs,\nnext to the vacuum clea-\nner (that is\nold)\n", "p the big pan is in the cupboard below the stairs, next to the vacuum cleaner (that is old)"},
+		{"a contract", "between Ada Lund (\"the Tenant\")\nand Bo Ek (\"the Landlord\")\n", "p between Ada Lund (\"the Tenant\") and Bo Ek (\"the Landlord\")"},
+		{"below a salutation", "Liebe Ada,\n\nvielen Dank für den Brief, wir haben\nuns sehr gefreut.\n", "p Liebe Ada,\np vielen Dank für den Brief, wir haben uns sehr gefreut."},
+		{"a narrow column", "The mill stands by the river\nwhich turns its wheel.\n", "p The mill stands by the river which turns its wheel."},
+		{"wrapped twice", strings.Repeat("The committee talked about the roof of the boat house, where rain gets\nin behind\nthe stove, and it was agreed that the roof should be done first.\n\n", 2),
+			"p " + strings.Repeat("The committee talked about the roof of the boat house, where rain gets in behind the stove, and it was agreed that the roof should be done first.\np ", 2)},
+		{"lower case, wrapped", wrapped(lower, 62), "p " + lower},
+		{"dates in a wrapped sentence", "The wheel of the mill stood still in the winter of the flood, from 3/1 to\n5/2 in the end, and then it was turned again by hand for most of that\nspring.\n",
+			"p The wheel of the mill stood still in the winter of the flood, from 3/1 to 5/2 in the end, and then it was turned again by hand for most of that spring."},
+	} {
+		if got := strings.TrimPrefix(show(textDocument(t.Context(), splitLines(c.text), false)), "title \n"); got != strings.TrimSuffix(c.want, "\np ") {
+			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
+		}
+	}
+}
+
 // In a text that is not wrapped, lines that begin with a figure or a sign stand alone. A quotation, a bracket or a dash goes on
 // with the line above it.
 func TestLinesThatBeginWithSigns(t *testing.T) {

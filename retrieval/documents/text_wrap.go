@@ -20,10 +20,54 @@ func runsOn(lines []string, i, width int) bool {
 	return next != "" && textline.BeginsLower(next) && !breaksBefore(line, next, width) && !fits(line, next, width*5/6)
 }
 
-// endsBefore reports whether a line ends a paragraph or a sentence before the next.
-func endsBefore(line, next string, width int) bool {
-	return breaksBefore(line, next, width) || strings.ContainsAny(line[len(line)-1:], ".!?")
+// endsBefore reports whether the last line of a paragraph ends it, or a sentence, before the next line. The paragraph stands below
+// the blocks of doc.
+func endsBefore(doc *Document, para []string, next string, width int) bool {
+	line := para[len(para)-1]
+	return endsParagraph(doc, para, next, width) || strings.ContainsAny(line[len(line)-1:], ".!?")
 }
+
+// endsParagraph reports whether someone ended a paragraph, which stands below the blocks of doc, before the next line. Lines that
+// begin with a date each are entries of a log. A paragraph that begins in lower case is by someone who begins lines so: unless a
+// program wrapped the text, a line there goes on only if it breaks off or the next begins with "and" or the like.
+func endsParagraph(doc *Document, para []string, next string, width int) bool {
+	line := para[len(para)-1]
+	if breaksBefore(line, next, width) || startsDated(para[0]) && startsDated(next) {
+		return true
+	}
+	if !textline.BeginsLower(next) || breaksOff(line) || joining[firstWord(next)] {
+		return false
+	}
+	above := ""
+	if n := len(doc.Blocks); n > 0 {
+		above = doc.Blocks[n-1].Text
+	}
+	if width == 0 {
+		return beginsLower(above, para[0])
+	}
+	return len(para) == 1 && 2*utf8.RuneCountInString(line) < width && !goesOn(line, next)
+}
+
+// joining are words that begin no note.
+var joining = english.Set("and or but und oder aber et ou mais y o pero")
+
+// beginsLower reports whether a paragraph begins in lower case, and not because it follows a salutation: "Liebe Ada,".
+func beginsLower(above, first string) bool {
+	return textline.BeginsLower(first) && !strings.HasSuffix(above, ",")
+}
+
+// breaksOff reports whether a line ends within a sentence: at a comma, in a word, after a word that others follow, or in brackets.
+func breaksOff(line string) bool {
+	last := lastWord(line)
+	return strings.HasSuffix(last, ",") || textline.EndsDivided(last) || textline.Links(strings.ToLower(last)) ||
+		strings.LastIndexByte(line, '(') > strings.LastIndexByte(line, ')')
+}
+
+// startsDated reports whether a line begins with a day: "29/3 leaking again".
+func startsDated(line string) bool { return startDate.MatchString(line) }
+
+// startDate matches the date at the start of an entry. Two numbers with a dot between them may be an amount.
+var startDate = lazyregexp.New(`^(?:\d{1,2}/(?:0?[1-9]|1[0-2])(?:/(?:\d{4}|\d{2}))?|\d{1,2}\.(?:0?[1-9]|1[0-2])\.(?:\d{4}|\d{2})?|\d{4}-\d{2}-\d{2}):? +\S`)
 
 // breaksBefore reports whether a line was broken on purpose, rather than because it was full. width is the width at which a
 // program wrapped the text, 0 if none did. A break is on purpose if another speaker or a box to tick begins in the next line,
@@ -97,25 +141,42 @@ const (
 	maxWidth = 120
 )
 
+// minFull is how many lines must be full in a text that is wrapped if only paragraphs that begin in lower case go on so.
+const minFull = 3
+
 // wrapWidth returns the width at which a program wrapped the lines of a text, or 0 if none did. Wrapped lines have
-// about one width: of those that text follows, more are full than not, and a line goes on in lower case. A line of less
-// than half the width, such as "Dear Ada,", was broken on purpose in any text, and so were the rows of a table. justified has
-// the lines that only look like rows, see justified.
+// about one width: of those that text follows, more are full than not, and a line goes on in lower case. In a paragraph that begins
+// in lower case, as notes do, that shows nothing, unless most of at least minFull lines are full. A line of less than half the width,
+// such as "Dear Ada,", was broken on purpose in any text, and so were the rows of a table. It shows nothing but where the next line
+// begins in lower case, and then only if it is not an item, not indented like code, and not the rest of a line that was wrapped
+// twice. justified has the lines that only look like rows, see justified.
 func wrapWidth(lines []string, justified map[int]bool) int {
 	var full, broken [maxWidth + 1]int // by width
-	goesOn := false
+	var goesOn, lowerGoesOn bool
+	var above string          // the last line with text, up to the paragraph
+	lower, before := false, 0 // of the paragraph, and the length of the line before
 	for i := 1; i < len(lines); i++ {
 		line, next := strings.TrimSpace(lines[i-1]), strings.TrimSpace(lines[i])
+		length := utf8.RuneCountInString(line)
+		if before == 0 {
+			lower = beginsLower(above, line)
+		}
+		remnant := before >= minWidth
+		before = length
+		if line != "" {
+			above = line
+		}
 		row := hasColumns(line) && !justified[i-1]
 		if line == "" || next == "" || row || textline.IsItem(next) || isRule(next) {
 			continue
 		}
-		length := utf8.RuneCountInString(line)
-		r, _ := utf8.DecodeRuneInString(next)
-		goesOn = goesOn || unicode.IsLower(r) && !strings.ContainsAny(line[len(line)-1:], ".!?:")
+		further := textline.BeginsLower(next) && !strings.ContainsAny(line[len(line)-1:], ".!?:")
+		goesOn = goesOn || further && !lower
+		lowerGoesOn = lowerGoesOn || further
+		counts := further && !remnant && indentation(lines[i-1]) == 0 && !textline.IsItem(line) && !strings.HasSuffix(line, ",")
 		for width := minWidth; width <= maxWidth; width++ {
 			switch {
-			case 2*length < width:
+			case 2*length < width && !counts:
 			case length > width, fits(line, next, width):
 				broken[width]++
 			default:
@@ -125,7 +186,9 @@ func wrapWidth(lines []string, justified map[int]bool) int {
 	}
 	best := 0
 	for width := minWidth; width <= maxWidth; width++ {
-		if more := full[width] - broken[width]; goesOn && more > 0 && (best == 0 || more > full[best]-broken[best]) {
+		more := full[width] - broken[width]
+		wrapped := goesOn && more > 0 || lowerGoesOn && full[width] >= minFull && full[width] > 3*broken[width]
+		if wrapped && (best == 0 || more > full[best]-broken[best]) {
 			best = width
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"tandem/internal/lazyregexp"
 )
 
 // Split returns the sentences of text, without the white space around them.
@@ -41,18 +43,34 @@ func Ends(text string) []int {
 			begun = i
 			ends = append(ends, i)
 		case strings.ContainsRune(".!?…؟।", r):
-			before := text[begun : i-size]
+			before, mark := text[begun:i-size], i-size
 			for i < len(text) && strings.IndexByte(".!?", text[i]) >= 0 {
 				r, i = rune(text[i]), i+1
 			}
+			leads := isLeader(before, text[mark:i], text[i:])
 			i = skip(text, i, closing)
-			if endsSentence(before, text[i:], r) {
+			if !leads && endsSentence(before, text[i:], r) {
 				begun = i
 				ends = append(ends, i)
 			}
 		}
 	}
 	return ends
+}
+
+// isLeader reports whether marks between before and after are dots that lead from a name to its value: "Fee ........ 12 euros".
+func isLeader(before, marks, after string) bool {
+	const least, many = 4, 8 // dots; people write a few when they fall silent
+	if len(marks) < least || strings.Trim(marks, ".") != "" || before == "" {
+		return false
+	}
+	value := strings.TrimLeft(after, " \t")
+	if value == "" || value[0] == '\n' {
+		return false
+	}
+	apart := strings.HasSuffix(before, " ") && after[0] == ' '
+	figure, _ := utf8.DecodeRuneInString(value)
+	return apart || len(marks) >= many || unicode.IsNumber(figure) || unicode.Is(unicode.Sc, figure)
 }
 
 // closing reports whether a rune closes a quotation or bracket.
@@ -93,8 +111,39 @@ func endsSentence(before, after string, mark rune) bool {
 	if mark != '.' || before == "" {
 		return true
 	}
-	return !keepsOn(lastWord(before), before, rest)
+	return !keepsOn(lastWord(before), before, rest) && !inShortCell(before, rest) && !inBrackets(before, rest)
 }
+
+// inShortCell reports whether a full stop is the end of a cell of a few words in the row of a table: "| primer conc. | 300 nM".
+func inShortCell(before, rest string) bool {
+	const most = 4 // words
+	if !strings.HasPrefix(rest, "|") {
+		return false
+	}
+	cell := before[max(0, len(before)-nearby):]
+	if at := strings.LastIndexByte(cell, '|'); at >= 0 {
+		cell = cell[at+1:]
+	} else if len(before) > nearby {
+		return false
+	}
+	return len(strings.Fields(cell)) <= most
+}
+
+// inBrackets reports whether a full stop stands in brackets after which the sentence goes on in lower case: "The permit (cf.
+// Annex B) is void".
+func inBrackets(before, rest string) bool {
+	before, rest = before[max(0, len(before)-nearby):], rest[:min(len(rest), nearby)]
+	open, end := strings.LastIndexByte(before, '('), strings.IndexAny(rest, "()\n")
+	if open < 0 || strings.TrimSpace(before[:open]) == "" || strings.Contains(before[open:], ")") || end < 0 || rest[end] != ')' {
+		return false
+	}
+	after := strings.TrimLeft(rest[end+1:], " ")
+	next, _ := utf8.DecodeRuneInString(after)
+	return unicode.IsLower(next) && len(after) < len(rest[end+1:])
+}
+
+// nearby is how many bytes before and after a full stop are searched for brackets and bars.
+const nearby = 80
 
 // isAddress reports whether a text begins with an e-mail or web address, which is not capitalised at the start of a sentence.
 func isAddress(s string) bool {
@@ -140,6 +189,8 @@ func keepsOn(word, before, rest string) bool {
 	lower := strings.ToLower(word)
 	starts := starters[strings.ToLower(next)]
 	switch {
+	case dayMonth.MatchString(word) && clock.MatchString(rest): // an 22.12. 11:17
+		return true
 	case isNumber(word):
 		return len(before) == len(word) || isOrdinal(word, before, next)
 	case beforeNames[lower]:
@@ -148,6 +199,8 @@ func keepsOn(word, before, rest string) bool {
 		return true
 	case unicode.IsDigit(first) && (beforeNumbers[lower] || beforeWords[lower] || strings.HasSuffix(lower, "str") || isDotted(lower) || isClipped(word)):
 		return true
+	case labels[lower] && len(before) == len(word): // Max. Teilnehmerzahl: 12
+		return !starts
 	case utf8.RuneCountInString(word) == 1:
 		return !starts && isInitial(word, strings.TrimSuffix(before, word), rest)
 	case afterTimes[lower]:
@@ -155,6 +208,12 @@ func keepsOn(word, before, rest string) bool {
 	}
 	return !starts && (isDotted(lower) || beforeWords[lower] || isClipped(word))
 }
+
+// A day and month, and a time.
+var (
+	dayMonth = lazyregexp.New(`^(?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])$`)
+	clock    = lazyregexp.New(`^(?:[01]?\d|2[0-3]):[0-5]\d\b`)
+)
 
 // isInitial reports whether one character before a full stop is an initial, or one letter of "z. B.". before is what
 // stands before it, rest what follows the full stop. A sign of money, a unit behind a number and what letters count

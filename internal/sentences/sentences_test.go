@@ -35,6 +35,10 @@ func TestSplit(t *testing.T) {
 		"Oranges have vitamin C.|Emma eats them.|Otto waits at gate B.|Nils sits in hall D.|Rita came with K. Roth", "Wartung durch Fa. Huber.|Bezahlt.", "Ein Teleskop f. Jürgen vom Turnverein e. V. Kassel.", "문을 닫을 것.|창문도 닫는다.", "Звонил А. П. Чехов.|Он врач.", "د. أحمد هنا.|نعم.",
 		"Requiem op. 48 is long.|We sang the Concerto Op. 3 Nr. 8, BWV 593.|The op. was fine.",
 		"Call Mme Gagnebœuf, tél. 03 85 12 or tfno. 55.|Merci.", "The boiler code is 4711-B.|Call Jens.|Hans-J. Roth and J.-P. Sartre came.",
+		"Permit from the office: ref. 2026/4417, till May.|See ref. AD-07.|He is the ref.|Bo pays.", "Max. Teilnehmerzahl: 12", "Max. temp. 30 °C, conc. 4 %.|Max.|He came with Max.|Otto left.",
+		"The permit (cf. Annex B) is void.|It (from Bd. I and the app. Two) was new.", "We left (at last.|We were tired).|Then it rained.", "(It rained.|It snowed) and so on", "Bo came (see the note.|Bring it) .|So",
+		"Zug ab Oslo 21.12. um 13:05, Bremen an 22.12. 11:17|", "It cost 31.20.|11:17 was the time.", "Bis 22.12.|Danach ist zu.", "It is due on 22.12.|12 people come.",
+		"Annual premium ......... 1,018.00 euros", "Excess....750 euros", "Interruption .... up to 90 days", "Contents............Norvik Ltd", "Well....|He left.....|Then", "Fee ....\n|12 euros", "What?....|12 came",
 	} {
 		var want []string
 		for _, s := range strings.Split(text, "|") {
@@ -48,6 +52,17 @@ func TestSplit(t *testing.T) {
 	}
 	if got := Split("今日は晴れです。明日は雨です。"); len(got) != 2 {
 		t.Errorf("%q", got)
+	}
+}
+
+// A short cell of a table does not end a sentence, as it may end with an abbreviation.
+func TestSplitRows(t *testing.T) {
+	for text, want := range map[string]int{
+		"| primer conc. | 300 nM | 400 nM |": 1, "max. temp. | 30 °C": 1, "a | spec. vol. | 5": 1, "Dish | It is boiled for an hour. | 5 euros": 2, "Wait... | 5": 1, "why? | 5": 2,
+	} {
+		if got := Split(text); len(got) != want {
+			t.Errorf("%q", got)
+		}
 	}
 }
 

@@ -9,10 +9,12 @@ var (
 	// beforeWords are abbreviations that end a sentence only if a word follows that begins one.
 	beforeWords = words.Set("tel tél tfno teléf fax mob ext extn approx ca circa mt ft ave blvd rd sq dept est geb gest jr mah cad cf resp av abs ziff nr nrn bd ed eds med")
 	// beforeNumbers are abbreviations if a number follows; some are words, too.
-	beforeNumbers = words.Set(`no nos num núm nº art kap chap ch sec fig figs tab vol pp p s seite str max min app apt ste etg og lit c plz
+	beforeNumbers = words.Set(`no nos num núm nº art kap chap ch sec fig figs tab vol pp p s seite str max min temp conc ref app apt ste etg og lit c plz
  op dep arr abf ank jan feb mar apr jun jul aug sep sept oct okt nov dec dez mon tue tues wed thu thur thurs fri sat sun mo di mi do sa so`)
 	// counting are those of them that stand before codes, too.
-	counting = words.Set("no nos nr nrn num núm nº")
+	counting = words.Set("no nos nr nrn num núm nº ref")
+	// labels are abbreviations at the start of a label.
+	labels = words.Set("max min temp conc ref")
 	// afterTimes are abbreviations that end a sentence if a capital letter follows.
 	afterTimes = words.Set("a.m p.m am pm etc usw ff inc ltd co corp bros dgl")
 	units      = words.Set("kg mg g km cm mm m nm ml cl dl l h s ms hr hrs min kb mb gb tb hz khz mhz ghz kw kwh mw db bn lb lbs px pm")

@@ -35,7 +35,7 @@ path = 'C:\new'
 
 const tomlShown = `title A
 p How the mill is run.
-l title: Mill – of the house
+l title: Mill (of the house)
 l flow_rate: 4.5
 l tags: water, wheel, oak (new)
 p note: Two lines in one.
@@ -82,9 +82,9 @@ func TestSettings(t *testing.T) {
 		{"a.toml", tomlText, tomlShown},
 		{"a.toml", strings.ReplaceAll(tomlText, "\n", "\r\n"), tomlShown},
 		{"a.toml", "a = [\n  \"x\", # one\n  \"y\",\n  # three\n  \"z\" # and last\n]\n", "title A\nl a: x (one), y, z (three; and last)"},
-		{"a.ini", iniText, "title A\np Settings of the mill.\n# server\nl port: 4433 – where it listens\nl path: C:\\mill\n# remote origin\nl url: https://mill.example/a=b\np fetch: one\np two"},
-		{"prod.env", "# keys\nexport API_KEY=\"a b\"\nEMPTY=\nTOKEN=x=#1\n", "title Prod\nl API_KEY: a b – keys\nl TOKEN: x=#1"},
-		{"a.properties", "mill.name = M\\u00fchle\\\n   am Fluss\n! remark\nport:80\n", "title A\nl mill.name: Mühle am Fluss\nl port: 80 – remark"},
+		{"a.ini", iniText, "title A\np Settings of the mill.\n# server\nl port: 4433 (where it listens)\nl path: C:\\mill\n# remote origin\nl url: https://mill.example/a=b\np fetch: one\np two"},
+		{"prod.env", "# keys\nexport API_KEY=\"a b\"\nEMPTY=\nTOKEN=x=#1\n", "title Prod\nl API_KEY: a b (keys)\nl TOKEN: x=#1"},
+		{"a.properties", "mill.name = M\\u00fchle\\\n   am Fluss\n! remark\nport:80\n", "title A\nl mill.name: Mühle am Fluss\nl port: 80 (remark)"},
 		{"a.cfg", "[metadata]\nname = mill\nclassifiers =\n    old\n    oak\n[flags]\nquiet\n", "title A\n# metadata\nl name: mill\np classifiers: old\np oak\n# flags\nl quiet"},
 		{"a.ini", "[paths]\ndata=C:\\mill\\\ntemp=C:\\temp\\\n[log]\nto=:80\n", "title A\n# paths\nl data: C:\\mill\nl temp: C:\\temp\n# log\nl to: :80"},
 		{"a.cfg", "[metadata]\nclassifiers =\n    Topic :: Mills\n    wheel==1.2\n", "title A\n# metadata\np classifiers: Topic :: Mills\np wheel==1.2"},
@@ -96,7 +96,7 @@ func TestSettings(t *testing.T) {
 		{"a.xml", "<?xml-stylesheet href='a.xsl'?>\n<!DOCTYPE mill [<!ENTITY lt \"&#38;#60;\"><!ENTITY owner 'Ada'>]>\n<mill><fee>4 &lt; 5</fee><name>&owner;</name></mill>", "title A\nl fee: 4 < 5\nl name: Ada"},
 		{"run.sh", "#!/bin/sh\nif x; then\n\n\tstart --now # go\nfi\n", "title Run\nc #!/bin/sh\nc if x; then\nc     start --now # go\nc fi"},
 		{"home/.gitconfig", "[core]\n\teditor = vim\n\tbare\n[user]\n\tname = Ada\n", "title Gitconfig\n# core\nl editor: vim\nl bare\n# user\nl name: Ada"},
-		{"mill.service", "[Unit]\nAfter=network.target\n[Service]\n# restarts\nExecStart=/bin/wheel \\\n    --gate north\nEnvironment=\"A=b\" \"C=d\"\n", "title Mill\n# Unit\nl After: network.target\n# Service\nl ExecStart: /bin/wheel --gate north – restarts\nl Environment: \"A=b\" \"C=d\""},
+		{"mill.service", "[Unit]\nAfter=network.target\n[Service]\n# restarts\nExecStart=/bin/wheel \\\n    --gate north\nEnvironment=\"A=b\" \"C=d\"\n", "title Mill\n# Unit\nl After: network.target\n# Service\nl ExecStart: /bin/wheel --gate north (restarts)\nl Environment: \"A=b\" \"C=d\""},
 		{"a/.env.local", "TOKEN=x\n", "title Env local\nl TOKEN: x"},
 		{"site.css", "/* the page */\nbody {\n  color: red;\n}\n", "title Site\nc /* the page */\nc body {\nc   color: red;\nc }"},
 		{"a/Dockerfile", "# The wheel.\nFROM scratch\nRUN mill \\\n    --start\n", "title Dockerfile\nc # The wheel.\nc FROM scratch\nc RUN mill \\\nc     --start"},

@@ -198,12 +198,12 @@ func (w *valueWriter) prose(name string, lines []string) {
 	}
 }
 
-// noted returns a text with what a comment says of it.
+// noted returns a text with what a comment says of it, in brackets: a dash would make a range of two numbers.
 func noted(text, note string) string {
 	if note == "" {
 		return text
 	}
-	return text + " – " + note
+	return text + " (" + note + ")"
 }
 
 // inline returns the text of a value that stands in one line with its name. Empty values have none.
@@ -225,11 +225,7 @@ func inline(v *value) (string, bool) {
 			return "", false
 		}
 		if part.text != "" {
-			text := part.text
-			if part.note != "" {
-				text += " (" + part.note + ")"
-			}
-			texts = append(texts, text)
+			texts = append(texts, noted(part.text, part.note))
 		}
 	}
 	return strings.Join(texts, ", "), words <= inlineWords

@@ -33,14 +33,14 @@ mail:
 
 const commentedShown = `title Queue
 p Settings of the job queue.
-l retries: 5 – how often a job is tried again
-l timeout: 30 – seconds; 0 waits for ever
-l tags: night, mail – for the search
+l retries: 5 (how often a job is tried again)
+l timeout: 30 (seconds; 0 waits for ever)
+l tags: night, mail (for the search)
 l hosts: alpha (in Oslo), beta
 # log
 p Where the log goes.
-l level: info – one of debug, info, error
-l path: /var/log/q.log – rotated daily
+l level: info (one of debug, info, error)
+l path: /var/log/q.log (rotated daily)
 # servers
 h name | port | (comment)
 r mill | 4433 | the old one

@@ -3,6 +3,7 @@ package documents
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -58,7 +59,7 @@ func markdownDocument(ctx context.Context, lines []string, titled bool) Document
 	m.end()
 	m.endCallout()
 	m.endCode()
-	m.doc.DemoteTitle(false)
+	m.demoteTitle()
 	m.doc.Blocks = append(m.front, m.doc.Blocks...)
 	return m.doc
 }
@@ -277,7 +278,9 @@ type markdown struct {
 	callout string         // what the next paragraph is: "Note: "
 	width   int            // at which a program wrapped the text; 0 if none did
 	front   []Block        // the front matter without the title
-	titled  bool           // a heading at the start is the title
+
+	titled     bool // a heading at the start is the title
+	titleLevel int  // of the heading that is the title; 0 if none is
 }
 
 // line reads a line, given the one below it.
@@ -479,10 +482,26 @@ func (m *markdown) heading(level int, text string) {
 		return
 	}
 	if m.doc.Title == "" && len(m.doc.Blocks) == 0 && m.titled {
-		m.doc.Title = text
+		m.doc.Title, m.titleLevel = text, level
 		return
 	}
 	m.doc.AddHeading(level, text)
+}
+
+// demoteTitle makes the title a heading if it only begins the first of several sections: it has not the highest level, and text is
+// below it.
+func (m *markdown) demoteTitle() {
+	m.doc.DemoteTitle(false)
+	if blocks := m.doc.Blocks; m.doc.Title == "" || m.titleLevel < 2 || m.titleLevel == LowestLevel || len(blocks) == 0 || blocks[0].Kind == Heading {
+		return
+	}
+	for _, b := range m.doc.Blocks {
+		if b.Kind == Heading && int(b.Level) == m.titleLevel {
+			m.doc.Blocks = slices.Insert(m.doc.Blocks, 0, Block{Kind: Heading, Level: b.Level, Text: m.doc.Title})
+			m.doc.Title = ""
+			return
+		}
+	}
 }
 
 // endCode ends a block of code.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"tandem/internal/lazyregexp"
 	"tandem/retrieval/internal/english"
 )
 
@@ -47,10 +48,12 @@ func (m *markdown) frontValues(ctx context.Context, lines []string, read func(co
 	if len(text) > frontBytes {
 		return false
 	}
+	text = onlyLink.ReplaceAllString(text, `$1"[[$2]]"`)
 	v, err := read(ctx, text)
 	if err != nil || v.kind != object || slices.ContainsFunc(v.names, func(name string) bool { return strings.Contains(name, ". ") }) {
 		return false
 	}
+	v.withoutLinks()
 	w := valueWriter{ctx: ctx}
 	w.doc.Add(Paragraph, v.note)
 	for i, part := range v.parts {
@@ -74,6 +77,19 @@ func (m *markdown) frontValues(ctx context.Context, lines []string, read func(co
 	}
 	m.front = w.doc.Blocks
 	return true
+}
+
+// onlyLink matches a value that is a link to another note, which YAML takes for a list within a list: "with: [[Ada Lund]]".
+var onlyLink = lazyregexp.New(`(?m)^([ \t]*(?:[^\s:#"'\[][^:#"'\n]*:|-)[ \t]+)\[\[([^\[\]",\n\\]+)\]\][ \t]*$`)
+
+// withoutLinks puts the names of notes in the place of links to them, in all parts of a value.
+func (v *value) withoutLinks() {
+	if strings.Contains(v.text, "]]") {
+		v.text = plain(v.text)
+	}
+	for _, part := range v.parts {
+		part.withoutLinks()
+	}
 }
 
 // frontLines reads front matter in what is nearly YAML, line by line. It returns false for lines that are none.

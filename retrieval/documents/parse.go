@@ -23,7 +23,7 @@ type parser struct {
 
 // Version counts the changes to what the parsers make of files, and to the terms that engines keep of that. An index reads again
 // what another version parsed.
-const Version = 23
+const Version = 24
 
 const (
 	textLimit = 8 << 20

@@ -73,7 +73,7 @@ func (s *session) printWarnings(r askJSON) {
 		}
 		more := "-n N allows more"
 		if r.limit < s.settings.MaxTokens {
-			more = "the cloud takes part in no longer one"
+			more = "the cloud allows no more"
 		}
 		fmt.Fprintln(a.Aside, a.Fold(fmt.Sprintf("the answer was cut at %s%s: %s", cli.Count(r.limit, "token"), room, more)))
 	}

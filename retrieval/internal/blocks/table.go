@@ -169,12 +169,19 @@ func (d *Document) addWide(rows [][]string, head Headed) {
 }
 
 // NamesColumns reports whether the cells of a table's first row read like names of columns: short texts without
-// figures. A year may name a column.
+// figures. A year may name a column, and so may days of a week with their dates.
 func NamesColumns(cells []string) bool {
-	named := 0
+	named, days := 0, 0
+	for c, cell := range cells {
+		if c > 0 && weekdayAndDate.MatchString(cell) {
+			days++
+		}
+	}
 	for c, cell := range cells {
 		switch {
 		case cell == "" && c == 0:
+		case days > 1 && weekdayAndDate.MatchString(cell):
+			named++
 		case cell == "", english.CountWords(cell) > 8, textline.IsFigure(cell) && !yearOnly.MatchString(cell):
 			return false
 		default:
@@ -183,6 +190,9 @@ func NamesColumns(cells []string) bool {
 	}
 	return named > 1 && !yearOnly.MatchString(cells[0])
 }
+
+// weekdayAndDate matches a day of the week with its date in figures: "Mon 6.4.", "Mo 06/04".
+var weekdayAndDate = regexp.MustCompile(`^\pL{2,10}[.,]? \d{1,2}[./]\d{1,2}[./]?(?:\d\d|\d{4})?$`)
 
 var yearOnly = regexp.MustCompile(`^(19|20)\d\d$`)
 

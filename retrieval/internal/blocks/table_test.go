@@ -3,6 +3,7 @@ package blocks
 import (
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"tandem/internal/allocated"
@@ -60,5 +61,24 @@ func TestTrimmingCopiesNoCells(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if took := after.TotalAlloc - before.TotalAlloc; took > 4<<20 || len(out) != len(rows) || !slices.Equal(out[9], []string{"x", "y"}) {
 		t.Errorf("%d kB; %d rows, such as %q", took>>10, len(out), out[9])
+	}
+}
+
+// Days of a week with their dates name columns; a row of figures does not.
+func TestNamesColumnsDays(t *testing.T) {
+	for _, c := range []struct {
+		cells string
+		want  bool
+	}{
+		{"|Mon 6.4.|Tue 7.4.", true},
+		{"Who|Mo 06/04|Di 07/04", true},
+		{"Mon 6.4.|Ada|early", false},
+		{"Mon 6.4.|7-15|8-16", false},
+		{"Ada|Mon 6.4.|17.20", false},
+		{"Ada|B12 6.4.|B13 7.4.", false},
+	} {
+		if got := NamesColumns(strings.Split(c.cells, "|")); got != c.want {
+			t.Errorf("%q: %v", c.cells, got)
+		}
 	}
 }

@@ -31,6 +31,8 @@ var (
 	beginsVersion = lazyregexp.New(`(?i)^\[?(?:version |release )?v?\d+\.\d`)
 	// partOfText matches a number that is none of a release: "Section 2.1".
 	partOfText = lazyregexp.New(`(?i)^(?:section|chapter|part|step|figure|table|clause|article|appendix|question|page)\b`)
+	// saysYear matches a text with a year: "1 March 2026", "1.3.26".
+	saysYear = lazyregexp.New(`(?:19|20)\d\d|\b\d{1,2}[./-]\d{1,2}[./-]\d\d\b|\b\d\d[./-]\d{1,2}[./-]\d{1,2}\b`)
 	// releaseDate matches a date after a version: "1 March 2026", "2026-03-01".
 	releaseDate = lazyregexp.New(`(?:\p{Lu}\pL{2,8}\.? )?\d[\pL\d ,./-]*\d`)
 
@@ -95,7 +97,11 @@ func (p passage) releases() (out []release) {
 func (p passage) releaseHeading(from, to int) (r release, ok bool) {
 	line := p.text[from:to]
 	at := version.FindStringIndex(line)
-	if at == nil || aDate.MatchString(line[at[0]:]) || !beforeVersion.MatchString(line[:at[0]]) || partOfText.MatchString(line) || !behindVersion.MatchString(line[at[1]:]) {
+	if at == nil || aDate.MatchString(line[at[0]:]) || !beforeVersion.MatchString(line[:at[0]]) || partOfText.MatchString(line) {
+		return r, false
+	}
+	behind := behindVersion.FindStringSubmatch(line[at[1]:])
+	if behind == nil || behind[1] != "" && !saysYear.MatchString(behind[1]) { // "6.5.25 descaled 184" is a day of a log
 		return r, false
 	}
 	r.version = textRange{from + at[0], from + at[1]}

@@ -50,14 +50,14 @@ func (p passage) valueBehindLabel(q query) (from, to int, ok bool) {
 	if q.form != formValue || q.compares != "" {
 		return 0, 0, false
 	}
-	wanted := excluding(words.Content(question), asksOnly)
+	wanted := p.asLabelled(excluding(words.Content(question), asksOnly))
 	namesAll := func(end int) bool { // up to an offset
 		return words.HasAll(append(words.Content(p.text[p.start:end]), "number"), wanted)
 	}
 	if !namesAll(len(p.text)) {
 		return 0, 0, false
 	}
-	thing, most := asksFor(question), 0
+	thing, most := p.asLabelled(asksFor(question)), 0
 	for begin, end := range p.lines() {
 		for _, l := range p.labels(begin, end) {
 			if len(l.words) < most || !p.isMeasure(question, wanted, l) && (!words.HasAll(wanted, l.words) || words.Shared(l.words, thing) == 0) {
@@ -76,6 +76,26 @@ func (p passage) valueBehindLabel(q query) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	return from, to, len(q.misfits(p, span.Span{Begin: from, End: to}, newSentenceCache(patternCache{}))) == 0
+}
+
+// asLabelled returns words of a question with the label of a contact for what it is called in German or French, unless the
+// passage calls it so, too.
+func (p passage) asLabelled(asked []string) []string {
+	out := slices.Clone(asked)
+	for i, w := range out {
+		if label := contactLabels[w]; label != "" && !words.Has(words.Content(p.text), w) {
+			out[i] = label
+		}
+	}
+	return out
+}
+
+// contactLabels has German and French words for the labels of contacts, which are in English whatever the language of the
+// address book.
+var contactLabels = map[string]string{
+	"telefon": "phone", "telefonnummer": "phone", "handy": "phone", "handynummer": "phone", "mobilnummer": "phone", "rufnummer": "phone",
+	"téléphone": "phone", "portable": "phone", "adresse": "address", "anschrift": "address", "geburtstag": "birthday", "anniversaire": "birthday",
+	"beruf": "job", "métier": "job",
 }
 
 // saysElsewhere reports whether the label of the value at an offset is a name of the question, as speakers have it in a

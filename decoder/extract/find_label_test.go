@@ -40,6 +40,24 @@ func TestValueBehindLabel(t *testing.T) {
 	}
 }
 
+// A label of a contact is found by its name in German, too, unless the passage has that word.
+func TestContactLabel(t *testing.T) {
+	const card = "Organisation: Holm Klempner\nPhone (work): +49 171 555\nE-mail: bo@example.org"
+	for _, c := range []struct{ title, text, question, want string }{
+		{"Contacts: Bo Holm", card, "Bo Holm Telefon", "+49 171 555"},
+		{"Contacts: Bo Holm", card, "Telefonnummer Klempner", "+49 171 555"},
+		{"Contacts: Bo Holm", card, "Ada Holm Telefon", ""},
+		{"Contacts: Bo Holm", card, "Bo Holm Adresse", ""},
+		{"Contacts: Bo Handy", card, "Bo Handy", ""}, // a name
+		{"Contacts: Bo Holm", card + "\nPhone (mobile): +49 172 555", "Bo Holm Telefon", ""},
+	} {
+		p := config(0).passage(passages.Passage{Title: c.title, Text: c.text})
+		if got := p.foundBy(passage.valueBehindLabel, c.question); got != c.want {
+			t.Errorf("%s: %q, want %q", c.question, got, c.want)
+		}
+	}
+}
+
 // A question about what something is, and no more, is answered by the sentence after its name.
 func TestDefinition(t *testing.T) {
 	const groups = "audio: This group may use the sound card of the machine, without the rights of root. Use it sparingly.\n" +

@@ -48,6 +48,8 @@ var (
 		`|\bat (?:\d{1,2}|one|` + numbersFromTwo + `)\b|(?:^|[^\pL\pN])(?:by|from|until|till|before|after|around|about|between|to|um|gegen|ab|bis|à|vers|a las?) (?:\d{1,2}|one|` + numbersFromTwo + `)(?:\W*$|[,;.!?)]|[–—-] ?\d| (?:and|to|until|till|on|in|from|every|each|for|or|sharp|bis|und|et|à|y|\pL+(?:day|tag)s?)(?:[^\pL]|$))`)
 	// onlyDate matches a text that is a date and nothing else: "since 3 May 2025", "2025-05-03".
 	onlyDate = lazyregexp.New(`(?i)^\W*(?:(?:on|since|from|until|by|am|le) )?(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*[.,]? )?(?:(?:1[5-9]|20)\d\d-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}|` + aDay + `(?: of)? ` + aMonth + `\.?(?:,? \d{4})?|` + aMonth + ` ` + aDay + `(?:,? \d{4})?)\W*$`)
+	// onlyMonth matches a text that is a month of a year and nothing else: "January 2027".
+	onlyMonth = lazyregexp.New(`(?i)^\W*` + aMonth + `\.? (?:1[5-9]|20)\d\d\W*$`)
 	// aDayOfYear matches a day with its month: "3rd of May".
 	aDayOfYear = lazyregexp.New(`(?i)\b` + aDay + `(?: of)? ` + aMonth + `(?: \d{4})?\b|\b` + aMonth + ` ` + aDay + `\b`)
 	// ofYear matches a year: "1984".

@@ -39,6 +39,9 @@ func (p passage) cellOf(q query) (from, to int, ok bool) {
 	if forRow || words.Shared(thingAsked(q.text), words.Content(p.rows[0].names[column])) > 0 {
 		rest = excluding(rest, ofHaving)
 	}
+	if ofWages.MatchString(p.rows[0].names[column]) && len(asked) > 0 {
+		rest = excluding(rest, byTheHour)
+	}
 	row, missing := p.rowWith(q, rest, p.originColumn(q.text))
 	if row < 0 || missing > 0 && p.asksAboutOther(q.text) || otherDates(q.text, p.cell(row, 0)) || p.goesBack(q.wants, row) {
 		return 0, 0, false
@@ -60,11 +63,50 @@ func (p passage) cellOf(q query) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	said := words.Content(text)
-	if len(said) == 0 { // the table leaves it open
+	if len(said) == 0 && !strings.ContainsFunc(text, unicode.IsLetter) { // the table leaves it open; "no" is an answer
 		return at.from, at.from, missing == 0
 	}
 	return at.from, at.to, words.Shared(said, rest) == 0 || forRow && words.HasAll(p.wordsBeside(row, column), rest)
 }
+
+var (
+	// ofWages matches the name of a column of what an hour of work costs, which need not say so.
+	ofWages = lazyregexp.New(`(?i)^\W*(?:gross |net )?wages?\W*$`)
+	// byTheHour are the words by which a question says so: "hourly wage", "wage per hour".
+	byTheHour = words.Set("hourly hour per")
+)
+
+// withCell replaces the whole row that a passage answers a question for yes or no with by the row's name and the cell of the
+// column that the question names: "dish: Pea soup; celery: yes".
+func (p passage) withCell(q query, texts []answerText) []answerText {
+	if q.form != formSentence || len(texts) == 0 || len(p.rows) == 0 {
+		return texts
+	}
+	end := texts[0].at + len(texts[0].quote.Text)
+	at := p.rowAt(texts[0].at, end)
+	if at < 0 || p.rowAt(p.rows[at].cells[0].from+1, end) >= 0 { // none, or several
+		return texts
+	}
+	r, wanted := p.rows[at], words.Content(q.text)
+	column, asked := columnOf(r.names, q.text, wanted)
+	name := words.Content(p.cell(at, 0))
+	if column < 1 || len(asked) == 0 || len(name) == 0 || !words.HasAll(slices.Concat(name, asked, p.names, asksOfRows), wanted) || words.Shared(name, wanted) == 0 {
+		return texts
+	}
+	cell := r.cells[column]
+	if cell.from == cell.to || cell.to > end { // a sentence may end within a row
+		return texts
+	}
+	texts[0].text = p.cell(at, 0) + "; " + r.names[column] + ": " + p.slice(cell)
+	if r.names[0] != "" {
+		texts[0].text = r.names[0] + ": " + texts[0].text
+	}
+	texts[0].quote.From, texts[0].quote.To, texts[0].quote.Column = cell.from-texts[0].at, cell.to-texts[0].at, r.names[column]
+	return texts
+}
+
+// asksOfRows are words with which a question for yes or no asks for a cell and that are in no table: "does it contain celery".
+var asksOfRows = strings.Fields("any contain contains have has there inside include includes got come comes")
 
 // otherDates reports whether a question names dates and a row's name is another one: the 13 in "13:55" is no 13 June.
 func otherDates(question, name string) bool {
@@ -141,11 +183,13 @@ func (p passage) goesBack(w wants, row int) bool {
 	return has(w.to, from) && !has(w.to, to) || has(w.from, to) && !has(w.from, from)
 }
 
-// mayBeCell reports whether the text of a cell may answer: no number says who or where something is, no date how many,
-// nothing without an amount what something costs, and only a column that says so what was before.
+// mayBeCell reports whether the text of a cell may answer: no number says who or where something is, no identifier who, no
+// date how many, nothing without an amount what something costs, and only a column that says so what was before.
 func (q query) mayBeCell(text, column string, forRow bool) bool {
 	switch {
 	case (asksPerson.MatchString(q.text) || q.place && !ofPlaces.MatchString(column)) && text != "" && !strings.ContainsFunc(text, unicode.IsLetter):
+		return false
+	case q.namesNobody(text, column) || q.place && onlyMonth.MatchString(text):
 		return false
 	case q.price && text != "" && !aPrice.MatchString(text) && words.Shared(words.Content(column), ofPrices) == 0:
 		return false

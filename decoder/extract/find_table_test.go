@@ -22,6 +22,9 @@ const (
 	trains  = "Leg | Train | Departs | Arrives | Price\nKiel – Lund | ICE 9554 | 6:51 | 15:05 | 31 €\nLund – Oslo | TGV 8716 | 9:33 | 13:14 | 40 €"
 	hosts   = "host | role | ip | os | owner\nweb-eu-1 | web | 10.20.0.11 | Debian 12 | Lars\nweb-eu-2 | web | 10.20.0.12 | Debian 12 | Lars\nbuild-1 | build | 10.20.0.31 | Ubuntu 24.04 | Ines\nmon-1 | watch | 10.20.0.41 | Debian 11 | Bo"
 	rooms   = "Route | Fare\nLund | 31\nOslo | 40\nRooms\nRoom | Beds\nElm | 12\nAlder | 30"
+	samples = "sample_id | site | collector\nL-01 | Langvika | Ada\nK-32 | Kval | Bo"
+	wages   = "name | role | hours_per_week | wage\nAda Lund | lead | 38 | 17.20\nBo Holm | waiter | 30 | 15.90"
+	dishes  = "dish | gluten | milk | celery | notes\nPea soup | no | yes | yes | cream\nBread | yes | – | no | rye"
 	ids     = "ID | Purpose\n1…999 | services\n65534 | nobody"
 )
 
@@ -64,6 +67,17 @@ func TestTableCell(t *testing.T) {
 		{"Servers", hosts, "What is the IP of web-eu-3?", ""},
 		{"Servers", hosts, "Who is Ines?", ""}, // not her server
 		{"Inn", rooms, "Which room has 30 beds?", "Alder"},
+		{"Samples", samples, "Who owns Langvika?", ""}, // not its sample
+		{"Samples", samples, "Which sample is of Langvika?", "L-01"},
+		{"Cups", "Team | Place | Captain\nU12 | Ulm | Ada\nU14 | Kiel | Bo", "Who is in Ulm?", "U12"},
+		{"Thesis", "Chapter | Planned | Journal\nFish | January 2027 | ECSS\nCrabs | May 2027 | Reef", "Where is chapter Fish planned?", ""},
+		{"Thesis", "Chapter | Planned | Journal\nFish | January 2027 | ECSS\nCrabs | May 2027 | Reef", "When is chapter Fish planned?", "January 2027"},
+		{"Staff", wages, "hourly wage Ada Lund", "17.20"},
+		{"Staff", wages, "What is the wage of Bo Holm per hour?", "15.90"},
+		{"Staff", wages, "How many hours per week does Bo Holm work?", "30"},
+		{"Staff", wages, "hourly wage Ada Holm", ""},
+		{"Allergens", dishes, "celery pea soup", "yes"},
+		{"Allergens", dishes, "What about milk in the bread?", ""},
 		{"Inn", rooms, "What is the fare to Oslo?", "40"},
 		{"Inn", rooms, "Which printer is in the lab?", ""},
 		{"Printers", "name | place\nprn-lab | lab\nprn-hall | hall", "Which printer is in the lab?", "prn-lab"},
@@ -162,6 +176,26 @@ func TestCellsAnswer(t *testing.T) {
 		}
 		if got := answer(t, aggregator.Rule{Greedy: true}, open(t, config(0), "Which servers does Lars own?", ps)); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// A question for yes or no about one cell is answered by it and the name of its row, not by the whole row.
+func TestCellSaysYesOrNo(t *testing.T) {
+	for question, want := range map[string]string{
+		"Is there celery in the pea soup?":                "dish: Pea soup; celery: yes",
+		"Does the pea soup contain gluten?":               "dish: Pea soup; gluten: no",
+		"Is there cream in the pea soup?":                 "", // no column
+		"Is the pea soup with celery good for Ada?":       "", // more than the cell says
+		"Is there celery and milk in the pea soup?":       "", // two columns
+		"Is there celery in the soup of the day of Lund?": "",
+	} {
+		p := config(0).passage(passages.Passage{Title: "Allergens", Text: dishes})
+		at := strings.Index(p.text, "Pea soup")
+		row := p.text[at:p.lineEnd(at)]
+		texts := p.withCell(queryOf(question), []answerText{{text: row, quote: p.quote(at, at+len(row)), at: at}})
+		if got := texts[0].text; got != want && !(want == "" && got == row) {
+			t.Errorf("%s: %q, want %q", question, got, want)
 		}
 	}
 }

@@ -52,7 +52,18 @@ func (w wants) isOfTheirThing(c candidate) bool {
 	return at >= 0 && !c.isOfPerson(row, at) && c.whoColumn(row, w.called) < 0
 }
 
+// namesNobody reports whether a question asks who and the text of a cell is an identifier or a date, "K-32", in a column of
+// neither people nor groups.
+func (w wants) namesNobody(text, column string) bool {
+	return w.person && text != "" && (onlyIdentifiers.MatchString(text) || onlyDate.MatchString(text) || onlyMonth.MatchString(text)) &&
+		!ofPeople.MatchString(column) && !ofGroups.MatchString(column)
+}
+
 var (
+	// onlyIdentifiers matches a text of words with figures: "K-32", "A1 B2".
+	onlyIdentifiers = lazyregexp.New(`^\W*(?:[^\s\d]*\d\S*(?:\s+|$))+$`)
+	// ofGroups matches the name of a column of groups and of what people are called by, which may have figures: "Team".
+	ofGroups = lazyregexp.New(`(?i)\b(?:teams?|groups?|class(?:es)?|forms?|crews?|squads?|units?|clubs?|compan(?:y|ies)|firms?|users?|accounts?|logins?|owners?|hosts?|callsigns?|nicknames?|customers?|clients?|suppliers?|rooms?|flats?|houses?)\b`)
 	// asksWhoIs matches a question for who somebody is: "who is Ada Lund?".
 	asksWhoIs = lazyregexp.New(questionStart + `(?i:who(?:['’]s| is| was)) ((?:(?:Mr|Mrs|Ms|Miss|Dr|Prof)\.? )?\p{Lu}[\pL'’-]+(?: (?:(?:de|del|della|di|da|du|des|la|le|von|van|der|den) )*\p{Lu}[\pL'’.-]*)*)\W*$`)
 	// ofRoles matches the name of a column of what people are or do: "Role".

@@ -152,6 +152,7 @@ func (d *Decoder) docContext(q query, p passage, e Evidence, likeliest []span.Sp
 	if e.Named {
 		texts = p.withCells(q, texts)
 	}
+	texts = p.withCell(q, texts)
 	c := docContext{r: r, answers: 1 - e.None, ofLastSource: e.OfLastSource, texts: d.spell(q.form, texts, ends)}
 	c.apart = d.cfg.isApart(q, p)
 	if c.near = p.nearestSentences(likeliest, asksMailHead.MatchString(q.text)); len(c.near) > 0 {

@@ -81,6 +81,18 @@ var misfits = []misfit{
 	{name: "no time but money", valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return w.time && onlyMoney.MatchString(c.value) && !c.says(upToMoney) && c.dayAbove(c.begin) == ""
 	}},
+	// "Which office is Ada in?": not "clerk" in "Job: clerk"
+	{name: "no room but a role", perSentence: true, valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return asksRoom.MatchString(w.question) && !asksPost.MatchString(w.question) && ofRoles.MatchString(labelOf(c.said))
+	}},
+	// "How much is the train?": not "22.12" in "Train to Ulm, 22.12. 11:17"
+	{name: "no price but a date", valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return (w.price || w.cost) && !w.time && c.isDottedDate()
+	}},
+	// "Who owns the pond?": not "K-32" in "Sample | Place / K-32 | pond"
+	{name: "no person but an identifier", valuesOnly: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
+		return w.person && onlyIdentifiers.MatchString(c.value) && c.rowAt(c.begin, c.end) >= 0 && w.namesNobody(c.value, c.columnAt(c.from, c.from+len(c.value)))
+	}},
 	// "Which bus goes to the pier?": not "£7" in "A taxi to the pier is £7. Bus 14 goes there."
 	{name: "no thing but money", valuesOnly: true, cost: wrongKind, applies: func(w wants, c candidate) bool {
 		return w.noMoney && onlyMoney.MatchString(c.value)

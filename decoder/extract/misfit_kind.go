@@ -118,9 +118,30 @@ var aCount = lazyregexp.New(`(?i)\d+(?:[.,]\d+)* ?(?:` + otherUnits + `)(?:[^\pL
 // noPlace reports whether a question asks where and a value is only times and amounts.
 func (w wants) noPlace(value string) bool {
 	return w.place && value != "" && !slices.ContainsFunc(strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ';' }), func(part string) bool {
-		return !notPlace.MatchString(part) && !(w.noDate && onlyDate.MatchString(part))
+		return !notPlace.MatchString(part) && !(w.noDate && (onlyDate.MatchString(part) || onlyMonth.MatchString(part)))
 	})
 }
+
+var (
+	// asksRoom matches a question for the room where somebody is: "which office".
+	asksRoom = lazyregexp.New(`(?i)` + questionStart + `(?:(?:in|at|on|to) )?(?:which|what) (?:room|office|desk|floor|building)\b`)
+	// asksPost matches a question in which an office is a role: "which office does she hold".
+	asksPost = lazyregexp.New(`(?i)\b(?:hold|holds|held|elect\pL*|appoint\pL*|serve[ds]?|post|position)\b`)
+)
+
+// isDottedDate reports whether a candidate is the day of a date with its month that goes on with a time or a year: "22.12" of
+// "22.12. 11:17" is no price.
+func (c candidate) isDottedDate() bool {
+	at := c.from + len(c.value)
+	return dayAndMonth.MatchString(c.value) && restOfDate.MatchString(c.text[at:c.lineEnd(at)])
+}
+
+var (
+	// dayAndMonth matches a day and a month in figures: "22.12.", "9.4".
+	dayAndMonth = lazyregexp.New(`^(?:3[01]|[12]\d|0?[1-9])\.(?:1[0-2]|0?[1-9])\.?$`)
+	// restOfDate matches what may follow them: a point with a time or a year.
+	restOfDate = lazyregexp.New(`^\.? ?(?:,? ?\d{1,2}[:.]\d\d\b|(?:19|20)\d\d\b)`)
+)
 
 // notPlace matches a value that is only a time of day or an amount of money: "19:00", "9 €". Rooms may have numbers
 // with a point, too.

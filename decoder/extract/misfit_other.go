@@ -8,12 +8,23 @@ import (
 	"tandem/internal/words"
 )
 
-// otherWay reports whether a sentence has the journey the other way round: "Lund – Kiel" for one to Lund.
+// otherWay reports whether a sentence has the journey the other way round: "Lund – Kiel" for one to Lund, or "to Lund" for the
+// way back from there.
 func (w wants) otherWay(sentence string) bool {
 	begins := func(place string) bool { return journey(sentence, place+" ", "") }
 	ends := func(place string) bool { return journey(sentence, "", " "+place) }
+	if w.back && strings.Contains(sentence, " to "+w.from) && !saysBack.MatchString(sentence) {
+		return true
+	}
 	return w.to != "" && begins(w.to) && !ends(w.to) || w.from != "" && ends(w.from) && !begins(w.from)
 }
+
+var (
+	// asksBack matches a question about the way back from a place.
+	asksBack = lazyregexp.New(`(?i)\b(?:(?:way|trip|journey|train|bus|flight|ferry|ticket|go|going|get|come|coming|travel\pL*|drive|fly|flying) back|return (?:trip|journey|train|bus|flight|ferry|ticket))\b.* from \pL`)
+	// saysBack matches what says that a sentence is about the way back, too.
+	saysBack = lazyregexp.New(`(?i)\b(?:back|home|from|return\pL*|round[ -]trip|both ways|each way|rückfahrt|zurück|retour|vuelta)\b`)
+)
 
 // toElsewhere reports whether a sentence, with the heading above it, has a journey from the same place to another one
 // than the question's. A place in capitals, "JFK", may be the question's.

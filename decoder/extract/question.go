@@ -89,6 +89,7 @@ type namedThings struct {
 	brought     []string            // what one may bring or use: "can I bring tyres"
 	allowedAt   []string            // where or by whom something is allowed: "at the pool", "does the landlord"
 	to, from    string              // where a journey ends and begins
+	back        bool                // it is the way back from there
 
 	opposed [][2]*lazyregexp.Regexp // words of the question, each before its opposite
 }
@@ -166,7 +167,7 @@ func namedThingsIn(question string) namedThings {
 		n.to = m[1]
 	}
 	if m := comesFrom.FindStringSubmatch(question); m != nil {
-		n.from = m[1]
+		n.from, n.back = m[1], asksBack.MatchString(question)
 	}
 	return n
 }

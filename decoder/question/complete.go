@@ -30,6 +30,9 @@ func completed(before, clause string) string {
 	case asksAlone(c), asksAlone(afterFirst(c)) && prepositions[first], goesOn && asksMore(c): // "and when?", "from when?", "and from what age?"
 		return trimQuestion(c) + " " + afterAsking(before) + "?"
 	case opensQuestion(c) || openers[first]:
+		if q, ok := atThatTime(before, c); ok {
+			return q
+		}
 		if refersBack(c) {
 			return resolved(c, before)
 		}
@@ -47,9 +50,37 @@ func completed(before, clause string) string {
 	return withOtherThing(before, c)
 }
 
+// atThatTime returns a short question with the time of the one before it in place of "then" at its end, and with what
+// that one is about: "who paid for power in july" for "who paid then" after "power in july". ok is false if that names no
+// time, or the question names more.
+func atThatTime(before, c string) (question string, ok bool) {
+	asked, ends := strings.CutSuffix(trimQuestion(c), " then")
+	at := atTime.FindStringIndex(before)
+	if !ends || at == nil || len(words.Content(asked)) > mostBeforeThen || hasPronoun(asked) {
+		return "", false
+	}
+	about := thing(before[:at[0]] + "?")
+	if about == "" && !openers[firstWord(before)] {
+		about = before[:at[0]]
+	}
+	if about != "" && len(words.Content(asked)) == 1 {
+		asked += " " + about
+	}
+	return asked + before[at[0]:] + "?", true
+}
+
+// mostBeforeThen is how many content words a question has, at most, that leaves to the one before it what it is about.
+const mostBeforeThen = 2
+
+// atTime matches a time at the end of a question: " in July", " on 3 May", " on Friday".
+var atTime = regexp.MustCompile(`(?i) (?:in|on|at|since|until) (?:\S+ ){0,2}?(?:` + words.Weekdays + `|` + words.MonthsButMay + `|may|(?:19|20)\d\d)(?: \d{1,4})?$`)
+
 // withOtherThing returns a question with another thing instead of what it is about.
 func withOtherThing(before, c string) string {
 	if q, ok := withOtherName(before, trimQuestion(c)); ok {
+		return q + "?"
+	}
+	if q, ok := withOpposite(before, trimQuestion(c)); ok {
 		return q + "?"
 	}
 	if m := subjectAndVerb.FindStringSubmatch(before); m != nil && isThing(c) && !subjects[firstWord(m[2])] {
@@ -94,6 +125,19 @@ func withOtherName(question, name string) (string, bool) {
 		return "", false
 	}
 	return strings.Join(slices.Concat(w[:from], []string{name}), " "), true
+}
+
+// withOpposite returns a question with the opposite of one of its words, if that is what follows: "salted butter" for
+// "unsalted butter".
+func withOpposite(question, other string) (string, bool) {
+	w := strings.Fields(question)
+	for i := range w {
+		if b, o := bare(w[i]), bare(other); b == "un"+o || b == "non-"+o || o == "un"+b || o == "non-"+b {
+			w[i] = other
+			return strings.Join(w, " "), true
+		}
+	}
+	return "", false
 }
 
 var (
@@ -228,6 +272,12 @@ func object(w []string) (from, to int) {
 	}
 	if verb == 0 || verb+1 >= len(w) {
 		return -1, -1
+	}
+	if m := atTime.FindString(strings.Join(w, " ")); m != "" { // "who paid power in July": what is before the time
+		w = w[:len(w)-len(strings.Fields(m))]
+		if len(w) <= verb+1 {
+			return verb + 1, verb + 1
+		}
 	}
 	from = len(w) - 1
 	if i := slices.IndexFunc(w[verb+1:], func(s string) bool { return articles[bare(s)] || isCapitalized(s) }); i >= 0 {

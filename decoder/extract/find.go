@@ -177,10 +177,18 @@ func (p passage) ownQuestion(question string) (from, to int, asks bool) {
 	}
 	for _, end := range p.ends {
 		begin := p.sentenceStart(end - 1)
-		if begin < p.body || !p.isQuestion(begin) {
+		if begin < p.body {
 			continue
 		}
-		about := words.Content(lastSaid(p.text[begin+len(speaker.FindString(p.text[begin:end])) : end]))
+		var about []string
+		switch asked, rest := p.askedInSpeech(begin, end); {
+		case p.isQuestion(begin):
+			about = words.Content(lastSaid(p.text[begin+len(speaker.FindString(p.text[begin:end])) : end]))
+		case asked < rest && rest < end && !answersSelf(p.text[rest:end]) && p.speechBelow(begin): // who asks goes on, and another answers
+			about = words.Content(p.text[asked:rest])
+		default:
+			continue
+		}
 		owner := words.Content(speaker.FindString(p.text[p.lineStart(begin):])) // "who has my towel?" is about the speaker's
 		if len(about) < fewestAsked || !words.HasAll(wanted, about) || !words.HasAll(slices.Concat(about, titled, owner), wanted) {
 			continue
@@ -189,6 +197,17 @@ func (p passage) ownQuestion(question string) (from, to int, asks bool) {
 		return from, to, true
 	}
 	return 0, 0, false
+}
+
+// answersSelf reports whether what somebody says after a question may answer it: "at 9", "I do".
+func answersSelf(said string) bool {
+	return hasDigit(said) || saysOfSelf.MatchString(said) && !iDeny.MatchString(said)
+}
+
+// speechBelow reports whether the line below an offset is what somebody says.
+func (p passage) speechBelow(at int) bool {
+	next := p.lineEnd(at)
+	return next < len(p.text) && p.isSpeech(next+1)
 }
 
 // lastSaid returns what stands after the last mark within a text: in chats sentences begin with lower case.

@@ -68,4 +68,15 @@ func TestAskedBySpeaker(t *testing.T) {
 	if _, _, asks := p.ownQuestion("Who has Mina's green towel?"); asks {
 		t.Error("another's towel")
 	}
+	for text, want := range map[string]string{
+		"[10:10] Ada: who has the barn key?? need it\n[10:31] Per: me, sorry":                                    "[10:31] Per: me, sorry",
+		"Ada | 2026-05-03T10:10:00 | who has the barn key?? cant find it\nPer | 2026-05-03T10:31:00 | me, sorry": "Per | 2026-05-03T10:31:00 | me, sorry",
+		"[10:10] Ada: who has the barn key? ah, I do\n[10:31] Per: ok":                                           "", // she says it herself
+		"[10:10] Ada: who has the barn key? need it\n\nThe barn is red.":                                         "", // nobody answers
+	} {
+		p := config(0).passage(passages.Passage{Title: "Chat", Text: text})
+		if from, to, _ := p.ownQuestion("Who has the barn key?"); p.text[from:to] != want {
+			t.Errorf("%q: %q", text, p.text[from:to])
+		}
+	}
 }

@@ -56,8 +56,9 @@ const longestLabel = 8
 // Ann: …".
 func (p passage) isSpeech(at int) bool { return speaker.MatchString(p.text[p.lineStart(at):]) }
 
-// speaker matches the name before what is said: "Ann: ", "[9:02] Ann Holm: ", "@ann (9:02): ".
-var speaker = lazyregexp.New(`^(?:\[[^\]\n]{4,25}\] ?|[\d./-]{6,10},? [\d:]{4,8}(?: ?[apAP]\.?[mM]\.?)? - |\(?\d{1,2}[:.]\d{2}\)? )?(\p{Lu}[\pL'’.-]{0,20}(?: \p{Lu}[\pL'’.-]{0,20})?|@[\pL\d_.-]{2,30})(?: \(\d{1,2}[:.]\d{2}\))?: `)
+// speaker matches the name before what is said: "Ann: ", "[9:02] Ann Holm: ", "@ann (9:02): ", or before the time as
+// in a table of messages: "Ann | 2026-05-03T09:02 | ".
+var speaker = lazyregexp.New(`^(?:\[[^\]\n]{4,25}\] ?|[\d./-]{6,10},? [\d:]{4,8}(?: ?[apAP]\.?[mM]\.?)? - |\(?\d{1,2}[:.]\d{2}\)? )?(\p{Lu}[\pL'’.-]{0,20}(?: \p{Lu}[\pL'’.-]{0,20})?|@[\pL\d_.-]{2,30})(?: \(\d{1,2}[:.]\d{2}\))?(?:: | \| \d{4}-\d\d-\d\dT[\d:.]{5,12}Z? \| )`)
 
 // isCode reports whether the line that holds an offset is code.
 func (p passage) isCode(at int) bool {

@@ -170,6 +170,8 @@ var misfits = []misfit{
 	{name: "denied", valuesOnly: true, cost: wrongPart, applies: func(w wants, c candidate) bool {
 		return w.person && (denies.MatchString(c.after) || iDeny.MatchString(c.value)) && !asksDenied.MatchString(w.question)
 	}},
+	// "Who has the key?": not "Ada" in "Ada: who has the key?? need it"
+	{name: "only asked", valuesOnly: true, cost: wrongPart, sentenceFails: true, applies: wants.onlyAsked},
 	// "Who can't come?": not "Ada" in "Ada comes at 9:00."
 	{name: "not denied", perSentence: true, cost: wrongKind, sentenceFails: true, applies: func(w wants, c candidate) bool {
 		return w.denied && w.affirms(c.said) && !saysNot.MatchString(c.head+"\n"+c.said)

@@ -69,6 +69,20 @@ func (w wants) ofAnotherName(c candidate) bool {
 	return !hasAnyWord(name, letterWords(w.question)) && (w.people[name] || c.isName(name)) && c.tellsOf(w.about, name)
 }
 
+// onlyAsked reports whether somebody in a chat only asks what the candidate seems to say: it stands in the question there,
+// or is the one who asks. What follows the question may answer it.
+func (w wants) onlyAsked(c candidate) bool {
+	from, to := c.askedInSpeech(c.begin, c.end)
+	switch {
+	case from == to:
+		return false
+	case from <= c.from && c.from < to:
+		return true
+	}
+	rest := c.text[to:max(to, c.end)]
+	return w.person && c.from < from && !answersSelf(rest) && words.Shared(words.Content(c.text[from:to]), w.words) > words.Shared(words.Content(rest), w.words)
+}
+
 // inAnothersLine reports whether a candidate stands in a line that begins with somebody's name, and another line begins with
 // the name of the one that the question asks about: "DAD: …". What the first one says of the other is no such line.
 func (w wants) inAnothersLine(c candidate) bool {

@@ -215,17 +215,43 @@ func (p passage) isQuestion(at int) bool {
 	case !strings.HasSuffix(said, "?"):
 		return false
 	}
-	words := strings.FieldsFunc(strings.ToLower(said), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '-' })
 	if line := p.text[p.lineStart(begin):begin]; questionMark.MatchString(line+said) || strings.HasPrefix(said, "¿") {
 		return true
 	}
-	for _, w := range words[:min(maxBefore, len(words))] {
-		if askingWords[strings.TrimSuffix(w, "'s")] {
-			return true
-		}
-	}
-	return false
+	return beginsToAsk(said)
 }
+
+// beginsToAsk reports whether one of the first words of a text asks.
+func beginsToAsk(said string) bool {
+	words := strings.FieldsFunc(strings.ToLower(said), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '-' })
+	return slices.ContainsFunc(words[:min(maxBefore, len(words))], func(w string) bool { return askingWords[strings.TrimSuffix(w, "'s")] })
+}
+
+// askedInSpeech returns where what somebody says in a chat asks, within a sentence that goes on in lower case: "who has
+// my towel??" in "Ann: who has my towel?? i need it". The range is empty if it asks nothing.
+func (p passage) askedInSpeech(begin, end int) (from, to int) {
+	line := p.lineStart(begin)
+	m := speaker.FindStringIndex(p.text[line:])
+	if m == nil {
+		return end, end
+	}
+	from = max(begin, line+m[1])
+	for from < end {
+		m := endOfAsking.FindStringIndex(p.text[from:end])
+		if m == nil {
+			break
+		}
+		to = from + m[1]
+		if strings.HasSuffix(strings.TrimRight(p.text[from:to], " "), "?") && beginsToAsk(p.text[from:to]) {
+			return from, to
+		}
+		from = to
+	}
+	return end, end
+}
+
+// endOfAsking matches the marks after which a chat goes on, perhaps in lower case: "?? ".
+var endOfAsking = lazyregexp.New(`[.!?]+(?: +|$)`)
 
 // maxBefore is how many words a question may have before the one that asks: "And on Sundays, when does it open?"
 const maxBefore = 5

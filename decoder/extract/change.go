@@ -49,13 +49,14 @@ func (s *part) replacement(was decoder.Quote) (found decoder.Quote, ok bool) {
 			q.Passage = i
 			sure := c.answers * math.Exp(n.odds)
 			switch {
-			case strings.Contains(q.Text, "\n") || !s.putsRight(was, q, sure) && !s.newer(was, q, sure):
+			case strings.Contains(q.Text, "\n") || !s.putsRight(was, q, sure) && !s.newer(was, q, sure) && !s.movedInChat(was, q):
 			case !ok || s.laterInSeries(found, q):
 				found, ok = q, true
 			}
 		}
 	}
-	if sameValue(found.Text[found.From:found.To], was.Text[was.From:was.To], s.clause) { // the reader points at what was so
+	// The reader may point at what was so, or at the time of a message.
+	if sameValue(found.Text[found.From:found.To], was.Text[was.From:was.To], s.clause) || ok && s.movedInChat(was, found) {
 		found.From, found.To = 0, len(found.Text)
 	}
 	return found, ok
@@ -266,6 +267,27 @@ func (s *part) newer(was, q decoder.Quote, sure float64) bool {
 	}
 	return false
 }
+
+// movedInChat reports whether a message says that what a message above it in the same passage names has another time:
+// "sweep moved to Friday" below "chimney sweep comes on Thursday". What it names before that word, the other names, too,
+// and so does the question: the practice of the choir is not its concert.
+func (s *part) movedInChat(was, q decoder.Quote) bool {
+	p := s.known[q.Passage]
+	old, now := p.at(was), p.at(q)
+	moved := isMoved.FindStringIndex(q.Text)
+	if moved == nil || was.Passage != q.Passage || now <= old || !p.isSpeech(old) || !p.isSpeech(now) || asksPast.MatchString(s.clause) {
+		return false
+	}
+	head := len(speaker.FindString(q.Text))
+	if head > moved[0] || !aTime.MatchString(was.Text[was.From:was.To]) || !aTime.MatchString(q.Text[moved[1]:]) {
+		return false
+	}
+	subject := words.Content(q.Text[head:moved[0]])
+	return len(subject) > 0 && words.HasAll(words.Content(was.Text), subject) && words.HasAll(words.Content(s.clause), subject)
+}
+
+// isMoved matches what a chat says of something that has another time: "sweep moved to ".
+var isMoved = lazyregexp.New(`(?i) (?:is |has been |was )?(?:moved|postponed|shifted|rescheduled|verschoben|reportée?) (?:to|until|auf|à|au) `)
 
 // fewestShared returns how many words of a question a sentence must have, with what stands around it, to be about its topic.
 func fewestShared(topic []string) int {

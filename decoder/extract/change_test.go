@@ -205,7 +205,13 @@ func TestNewerInOneText(t *testing.T) {
 	const lease = "Lease, Tanner Lane\nThe rent of the flat is £865 a month, due on the 3rd. The flat has two keys.\n\nADDENDUM of 3 January\nFrom 1 March the rent is raised to £890. Parking is £30 now."
 	const log = "Boat log\n- 2 May. The gate code is 7315. Diesel at 96 cents.\n- 9 June. Gate code changed again. 4096 now.\n- Mina: leaving the yard at 14:00 on Friday\n- Mina: change of plan, I leave on Friday at 16:30 not 14:00\n- Piet: the crane is free at 9:00 not 10:00"
 	const cafes = "Cafes\nMill Cafe\nThe best dish is now noodles.\nCafe Stoon\n2.3 stars is the rating.\n- Best dish: falafel"
+	const chat = "Chat\n[3 Nov, 19:10] Jo: chimney sweep comes thu 12.11 between 8 and 10, who's home?\n[3 Nov, 19:11] Mia: me\n[9 Nov, 20:01] Jo: sweep moved to Fri 13th, 12-14"
+	const choir = "Chat\n[3 Nov, 19:10] Jo: the choir sings on thu 12.11 at 8\n[3 Nov, 19:11] Mia: ok\n[9 Nov, 20:01] Jo: choir practice moved to Fri 13th, 12-14"
 	for _, c := range []struct{ text, question, want string }{
+		{chat, "When does the chimney sweep come?", "Fri 13th"},
+		{chat, "When was the sweep to come before?", "12.11"},
+		{chat, "Who is home for the chimney sweep?", "me"},
+		{choir, "When does the choir sing?", "12.11"},
 		{lease, "What is the rent in Tanner Lane?", "£890"},
 		{lease, "How many keys does the flat have?", "two"},
 		{log, "What time is Mina leaving the yard?", "16:30"},

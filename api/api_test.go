@@ -407,7 +407,7 @@ func TestErrorsHaveAllFields(t *testing.T) {
 	for body, want := range map[string]string{
 		ask("x", `,"n":9`):          `{"code":null,"message":"n is 9: want 1 to 8","param":"n","type":"invalid_request_error"}`,
 		ask("x", `,"model":"none"`): `{"code":"model_not_found","message":"there is no model none here: this server has reader","param":"model","type":"invalid_request_error"}`,
-		`{"messages":[]}`:           `{"code":null,"message":"the last message must be the user's question","param":"messages","type":"invalid_request_error"}`,
+		`{"messages":[]}`:           `{"code":null,"message":"there is no message: the last one must be the user's question","param":"messages","type":"invalid_request_error"}`,
 	} {
 		if got, err := json.Marshal(object(t, send(t, s, "POST", chatPath, body))["error"]); err != nil || string(got) != want {
 			t.Errorf("%s: %s, %v; want %s", body, got, err, want)
@@ -449,9 +449,13 @@ func TestStopStrings(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	s := New(config(&echo{}))
 	for body, want := range map[string]string{
-		`{`:                                   "no JSON object",
-		`[]`:                                  "the request: want an object, not an array",
-		`{"messages":[]}`:                     "the user's question",
+		`{`:               "no JSON object",
+		`[]`:              "the request: want an object, not an array",
+		`{"messages":[]}`: "there is no message: the last one must be the user's question",
+		`{"messages":[{"role":"user","content":null}]}`:                                              "the last message is empty",
+		`{"messages":[{"role":"user","content":" "}]}`:                                               "the last message is empty",
+		`{"messages":[{"role":"user","content":"x"},{"role":"assistant","content":"y"}]}`:            "the last message must be the user's question",
+		`{"messages":[{"role":"user","content":[{"type":"text","text":"x"},{"type":"image_url"}]}]}`: "part 1 of a message has the type",
 		`{"messages":5}`:                      "messages: want a list, not a number",
 		`{}`:                                  "the user's question",
 		ask("x", `,"n":9`):                    "want 1 to 8",
@@ -540,6 +544,9 @@ func TestRefusals(t *testing.T) {
 		"POST /v1/chat/completion": "did you mean /v1/chat/completions?",
 		"GET /v1/model":            "did you mean /v1/models?",
 		"GET /v1":                  "did you mean /v1/models?",
+		"GET /v1/responses/abc":    "/v1/responses/abc is not part of this API: answers are not kept",
+		"GET /slots":               "/slots is not part of this API: /props has their number",
+		"GET /api":                 "/api is not part of this API: docs/api.md lists what is",
 		"POST /v1/images":          "/v1/images is not part of this API: docs/api.md lists what is",
 		"GET /models":              "did you mean /v1/models?",
 		"POST /v1/v1/responses":    "did you mean /v1/responses?",

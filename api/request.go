@@ -338,9 +338,9 @@ func (c *content) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	var all []string
-	for _, p := range parts {
+	for i, p := range parts {
 		if !slices.Contains(textParts, p.Type) {
-			return badRequest("messages", "a message has a part of type %q: only text is supported", p.Type)
+			return badRequest("messages", "part %d of a message has the type %q: only text is supported", i, p.Type)
 		}
 		all = append(all, p.Text)
 	}
@@ -371,8 +371,13 @@ func conversation(messages []message) (question string, history []chat.Message, 
 		}
 	}
 	n := len(history) - 1
-	if n < 0 || history[n].Role != "user" || history[n].Content == "" {
+	switch {
+	case n < 0:
+		return "", nil, false, badRequest("messages", "there is no message: the last one must be the user's question")
+	case history[n].Role != "user":
 		return "", nil, false, badRequest("messages", "the last message must be the user's question")
+	case history[n].Content == "":
+		return "", nil, false, badRequest("messages", "the last message is empty: it must be the user's question")
 	}
 	if len(history[n].Content) > node.MaxQuestion {
 		return "", nil, false, badRequest("messages", "the question has %d bytes: want at most %d", len(history[n].Content), node.MaxQuestion)

@@ -45,7 +45,7 @@ func (m *router) suggestion(path string) string {
 // otherwise says how to do here what the paths of other servers' APIs do.
 var otherwise = map[string]string{
 	"/api/pull": fetched, "/api/push": fetched, "/api/create": fetched, "/api/copy": fetched, "/api/delete": fetched,
-	"/completion": "use /v1/completions", "/embedding": "use /v1/embeddings",
+	"/completion": "use /v1/completions", "/embedding": "use /v1/embeddings", "/slots": "/props has their number",
 }
 
 // fetched says where models come and go.
@@ -55,6 +55,9 @@ const fetched = "models are not changed over HTTP: run \"models pull\" or \"mode
 func (m *router) hint(path string) string {
 	if text := otherwise[strings.TrimSuffix(path, "/")]; text != "" {
 		return text
+	}
+	if strings.HasPrefix(path, "/v1/responses/") {
+		return "answers are not kept"
 	}
 	if meant := m.suggestion(path); meant != "" {
 		return "did you mean " + meant + "?"
@@ -95,5 +98,5 @@ func answerUnknown(mux *router) http.Handler {
 
 // isAPIPath reports whether a path belongs to the API, not to the page.
 func isAPIPath(path string) bool {
-	return path == "/v1" || strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, ollamaPrefix) || isLlamaPath(path)
+	return strings.HasPrefix(path+"/", "/v1/") || strings.HasPrefix(path+"/", ollamaPrefix) || isLlamaPath(path) || otherwise[path] != ""
 }

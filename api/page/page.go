@@ -26,7 +26,7 @@ func Handler() http.Handler {
 		h.Set("Cache-Control", "no-cache")
 		if name := strings.TrimPrefix(r.URL.Path, "/"); name != "" {
 			if _, err := fs.Stat(files, name); err != nil {
-				http.Error(w, fmt.Sprintf("There is no page %s here. The web page is at /. Programs use the paths below /v1/ (OpenAI's API) or /api/ (Ollama's), and /health says whether the server runs.", r.URL.Path), http.StatusNotFound)
+				http.Error(w, fmt.Sprintf("There is no page %s here. The web page is at /. Programs use the paths below /v1/ (the APIs of OpenAI and Anthropic) or /api/ (Ollama's), and /health says whether the server runs.", r.URL.Path), http.StatusNotFound)
 				return
 			}
 		}

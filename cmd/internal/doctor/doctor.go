@@ -63,14 +63,14 @@ func Run(a *cli.App, f Flags, more ...func() []Check) error {
 	for _, extra := range more {
 		checks = append(checks, extra()...)
 	}
-	broken := 0
+	var broken []string
 	for _, c := range checks {
 		if c.State == Broken {
-			broken++
+			broken = append(broken, c.Name)
 		}
 	}
 	if a.Globals.JSON {
-		if err := a.JSON(map[string]any{"version": cli.Version(), "checks": checks, "broken": broken}); err != nil {
+		if err := a.JSON(map[string]any{"version": cli.Version(), "checks": checks, "broken": len(broken)}); err != nil {
 			return err
 		}
 	} else {
@@ -81,8 +81,8 @@ func Run(a *cli.App, f Flags, more ...func() []Check) error {
 			}
 		}
 	}
-	if broken > 0 {
-		return fmt.Errorf("%d of %d checks failed", broken, len(checks))
+	if len(broken) > 0 {
+		return fmt.Errorf("%d of %d checks failed: %s", len(broken), len(checks), strings.Join(broken, ", "))
 	}
 	return nil
 }

@@ -264,9 +264,10 @@ func TestSkippedAreSummedUp(t *testing.T) {
 	if out.String() != want {
 		t.Errorf("many: %s", out)
 	}
-	show(append(list, skipJSON{"link", search.Special, "symbolic link (not followed)"}), false)
-	if !strings.Contains(out.String(), "skipped 1: symbolic links, devices, lock files of office programs, files of package managers\n") {
-		t.Errorf("a link: %s", out)
+	link := skipJSON{"link", search.Special, "symbolic link (not followed)"}
+	show(append(list, link, skipJSON{"pipe", search.Special, "a named pipe, not a file with text"}, link), false)
+	if !strings.Contains(out.String(), "skipped 3: a named pipe, not a file with text; symbolic link (not followed)\n") {
+		t.Errorf("special files: %s", out)
 	}
 	show(append(list, list...), true)
 	if n := strings.Count(out.String(), "skipped "); n != 10 {

@@ -80,7 +80,7 @@ func skippedLines(list []skipJSON, every bool) (lines []string) {
 		return cmp.Or(cmp.Compare(len(kinds[y]), len(kinds[x])), cmp.Compare(x, y))
 	}) {
 		of := kinds[k]
-		line := fmt.Sprintf("skipped %d: %s", len(of), kindText(k))
+		line := fmt.Sprintf("skipped %d: %s", len(of), kindText(k, of))
 		if k == search.Unsupported {
 			line += " " + extensions(of)
 		}
@@ -98,12 +98,19 @@ func skippedLines(list []skipJSON, every bool) (lines []string) {
 	return lines
 }
 
-// kindText names a kind of skipped files.
-func kindText(k search.Kind) string {
-	if k == search.Special {
-		return "symbolic links, devices, lock files of office programs, files of package managers"
+// kindText names a kind of skipped files, of special ones why they were skipped.
+func kindText(k search.Kind, of []skipJSON) string {
+	if k != search.Special {
+		return string(k)
 	}
-	return string(k)
+	var reasons []string
+	for _, s := range of {
+		if !slices.Contains(reasons, s.Reason) {
+			reasons = append(reasons, s.Reason)
+		}
+	}
+	slices.Sort(reasons)
+	return strings.Join(reasons, "; ")
 }
 
 // extensions counts files by their extensions, the most frequent first.

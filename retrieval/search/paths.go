@@ -30,9 +30,9 @@ func checkReadable(path string) error {
 	return nil
 }
 
-// possiblePaths returns the paths under which the index may keep what a user calls path: as it is given, with its links
+// PossiblePaths returns the paths under which the index may keep what a user calls path: as it is given, with its links
 // followed, and with accents as a file system may have them.
-func possiblePaths(path string) ([]string, error) {
+func PossiblePaths(path string) ([]string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ func (x *Index) Remove(ctx context.Context, path string) (Report, error) {
 var ErrNotIndexed = errors.New("not in the index")
 
 func (u *update) remove(path string) error {
-	paths, err := possiblePaths(path)
+	paths, err := PossiblePaths(path)
 	if err != nil {
 		return fmt.Errorf("remove from index: %w", err)
 	}

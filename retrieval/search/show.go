@@ -22,7 +22,7 @@ func (e *SkippedError) Unwrap() error { return ErrNotIndexed }
 // Show returns an indexed file and its passages, in the order of the file. The error wraps ErrNotIndexed if the index holds
 // no passage of it; it is a SkippedError if the file was visited.
 func (x *Index) Show(ctx context.Context, path string) (file SourceInfo, list []passages.Passage, err error) {
-	paths, err := possiblePaths(path)
+	paths, err := PossiblePaths(path)
 	if err != nil {
 		return file, nil, fmt.Errorf("show from index: %w", err)
 	}

@@ -6,10 +6,11 @@ package indexcmd
 // Cmd adds, lists, shows and removes the documents that questions are answered from.
 type Cmd struct {
 	Add    addCmd    `cmd:"" help:"Index files and folders, or update what is indexed."`
-	List   listCmd   `cmd:"" default:"1" aliases:"ls" help:"List the indexed files."`
+	List   listCmd   `cmd:"" aliases:"ls" help:"List the indexed files."`
 	Show   showCmd   `cmd:"" help:"Show what was read from a file: its passages."`
 	Remove removeCmd `cmd:"" aliases:"rm" help:"Remove files or folders from the index. The files themselves stay, except those uploaded to edge serve, which are deleted."`
 
+	All     listAllCmd `cmd:"" default:"1" hidden:""`
 	Rebuild rebuildCmd `cmd:"" help:"Rebuild an index that is damaged, or that another version made, from the files that were added."`
 }
 

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,13 +15,22 @@ import (
 	"tandem/retrieval/search"
 )
 
-type listCmd struct{ IndexFlag }
+type listCmd struct {
+	IndexFlag
+	Paths []string `arg:"" optional:"" name:"path" help:"List only these files and what is in these folders." type:"path"`
+}
 
 func (c *listCmd) Help() string {
 	return `Examples:
   ${program} index list
+  ${program} index list ~/Documents/notes
   ${program} index list --json | jq -r '.files[].path'`
 }
+
+// listAllCmd is what index does without a command. Kong wants it to have no arguments, as a mistyped command would be one.
+type listAllCmd struct{ IndexFlag }
+
+func (c *listAllCmd) Run(a *cli.App) error { return (&listCmd{IndexFlag: c.IndexFlag}).Run(a) }
 
 // fileJSON is an indexed file.
 type fileJSON struct {
@@ -40,6 +51,9 @@ func (c *listCmd) Run(a *cli.App) error {
 		defer x.Close()
 		list, err := x.List()
 		if err != nil {
+			return err
+		}
+		if list, err = below(a, list, c.Paths); err != nil {
 			return err
 		}
 		for _, s := range list {
@@ -68,13 +82,41 @@ func (c *listCmd) Run(a *cli.App) error {
 	return nil
 }
 
+// below returns the files of list that are one of paths or in one of them, all of them if there are no paths. A path without
+// indexed files is an error.
+func below(a *cli.App, list []search.SourceInfo, paths []string) ([]search.SourceInfo, error) {
+	if len(paths) == 0 {
+		return list, nil
+	}
+	kept := map[string]bool{}
+	for _, path := range paths {
+		names, err := search.PossiblePaths(path)
+		if err != nil {
+			return nil, err
+		}
+		found := false
+		for _, s := range list {
+			if slices.ContainsFunc(names, func(name string) bool {
+				return s.Path == name || strings.HasPrefix(s.Path, strings.TrimSuffix(name, string(filepath.Separator))+string(filepath.Separator))
+			}) {
+				kept[s.Path], found = true, true
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("nothing of %s is in the index: %s index list shows what is", path, a.Program)
+		}
+	}
+	return slices.DeleteFunc(list, func(s search.SourceInfo) bool { return !kept[s.Path] }), nil
+}
+
 type showCmd struct {
-	Path string `arg:"" help:"A file, as index list shows it." type:"path"`
+	Path string `arg:"" help:"A file, as index list shows it, or the end of its path if no other file has it." type:"path"`
 }
 
 func (c *showCmd) Help() string {
 	return `Examples:
   ${program} index show ~/Documents/notes/cabin.md
+  ${program} index show cabin.md
   ${program} index show --json report.pdf | jq -r '.passages[].text'
 
 The passages are shown as they are searched and read, each with the headings above it.`
@@ -89,7 +131,11 @@ func (c *showCmd) Run(a *cli.App) error {
 		return fmt.Errorf("%s is not in the index: nothing has been indexed yet", c.Path)
 	}
 	defer x.Close()
-	file, list, err := x.Show(a, c.Path)
+	path, err := c.meant(x)
+	if err != nil {
+		return err
+	}
+	file, list, err := x.Show(a, path)
 	if skipped := (*search.SkippedError)(nil); errors.As(err, &skipped) {
 		return fmt.Errorf("%s was added, but is not in the index: %s", c.Path, cli.Escape(skipped.Reason))
 	}
@@ -122,6 +168,42 @@ func (c *showCmd) Run(a *cli.App) error {
 		fmt.Fprintf(a.Out, "\n%s\n%s\n", a.Faint(passageLabel(i+1, len(list), file.Title, p.Title)), cli.StripControls(p.Text))
 	}
 	return nil
+}
+
+// meant returns the path to show. One that does not exist stands for the indexed file whose path ends with it, as it was given
+// below the working folder.
+func (c *showCmd) meant(x *search.Index) (string, error) {
+	if _, err := os.Lstat(c.Path); !errors.Is(err, os.ErrNotExist) {
+		return c.Path, nil
+	}
+	folder, err := os.Getwd()
+	if err != nil {
+		return c.Path, nil // then the index knows it or not
+	}
+	end, err := filepath.Rel(folder, c.Path)
+	if err != nil || !filepath.IsLocal(end) {
+		return c.Path, nil
+	}
+	list, err := x.List()
+	if err != nil {
+		return "", err
+	}
+	var found []string
+	for _, s := range list {
+		if s.Path == c.Path { // it was deleted after it was indexed
+			return c.Path, nil
+		}
+		if strings.HasSuffix(s.Path, string(filepath.Separator)+end) {
+			found = append(found, s.Path)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return c.Path, nil
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("%s may be %s: give more of the path", end, cli.Escape(strings.Join(found, " or ")))
 }
 
 // passageLabel numbers a passage of a file and names the headings above it.

@@ -53,15 +53,15 @@ With --json, a relay prints two objects: first where it listens, and at the end 
 
 func (c *netemCmd) Run(a *cli.App) (err error) {
 	if err := c.check(); err != nil {
-		return err
+		return cli.Usage(err)
 	}
 	up, err := c.path(netem.Up)
 	if err != nil {
-		return err
+		return cli.Usage(err)
 	}
 	down, err := c.path(netem.Down)
 	if err != nil {
-		return err
+		return cli.Usage(err)
 	}
 	kernel, err := c.kernel(a, up)
 	switch {

@@ -61,7 +61,7 @@ func (c *replyCmd) Run(a *cli.App) (err error) {
 	}
 	sampling, err := c.checkFlags()
 	if err != nil {
-		return err
+		return cli.Usage(err)
 	}
 	c.Chip = c.SoC
 	m, err := modelcmd.OpenWriter(a, c.ModelFlags, c.LoraFlags, "reply")

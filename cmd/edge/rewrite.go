@@ -40,7 +40,7 @@ func (c *rewriteCmd) Run(a *cli.App) (err error) {
 		return errors.New("say what to do: --tone polite (or neutral, formal, jovial), --correct, --short, or several")
 	}
 	if err := checkMaxTokens(c.MaxTokens); err != nil {
-		return err
+		return cli.Usage(err)
 	}
 	text, err := c.textUntyped(a, "text", c.Words, `edge rewrite --tone polite "Send me the report!"`)
 	if err != nil {

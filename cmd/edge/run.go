@@ -73,7 +73,7 @@ func (c *runCmd) Run(a *cli.App) (err error) {
 	}
 	sampling, err := c.sampling()
 	if err = errors.Join(err, checkMaxTokens(c.MaxTokens)); err != nil {
-		return err
+		return cli.Usage(err)
 	}
 	form, err := c.form()
 	if err == nil && form != "" {

@@ -137,7 +137,7 @@ func (s *session) openModels() (err error) {
 	}
 	f.Documents = cmp.Or(f.Documents, modelcmd.DecoderDocuments)
 	if s.settings, err = f.settings(); err != nil {
-		return err
+		return cli.Usage(err)
 	}
 	f.Chip, f.ModelFlags.Switching = f.SoC, f.phoneFlags.Switching
 	if s.model, s.phone, err = f.OpenWithDevice(a); err != nil {

@@ -127,8 +127,31 @@ func (a *App) run(chosen *kong.Context, out *errWriter) int {
 		fmt.Fprintf(errs, "%s: %v\n", a.Program, err)
 		return exitInterrupted
 	}
-	return out.exit(errs, a.Program, err)
+	code := out.exit(errs, a.Program, err)
+	if usage := (*UsageError)(nil); code == exitError && errors.As(err, &usage) {
+		fmt.Fprintf(a.Aside, seeHelp, helpFor(a.Program, chosen))
+		return exitUsage
+	}
+	return code
 }
+
+// UsageError is an error of a command that finds a flag or an argument wrong which could be parsed. The program ends as if it
+// could not be parsed.
+type UsageError struct{ Err error }
+
+// Usage returns err, if not nil, as a UsageError.
+func Usage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &UsageError{err}
+}
+
+func (e *UsageError) Error() string { return e.Err.Error() }
+func (e *UsageError) Unwrap() error { return e.Err }
+
+// seeHelp names a command that helps after a wrong command line.
+const seeHelp = "Run \"%s\" for examples and flags.\n"
 
 // logFormat returns the form of the log that a command line or, if it has none, the environment or a configuration asks for. It
 // is known before they are read as a whole, so that what is wrong with them is said in that form, too.
@@ -195,7 +218,11 @@ func (a *App) misused(errs io.Writer, args []string, err error) {
 	if childNamed(program, "ask") != nil && looksAsked(args) && childNamed(program, args[0]) == nil {
 		fmt.Fprintf(a.Aside, "To ask a question: %s ask %q\n", a.Program, strings.Join(args, " "))
 	}
-	fmt.Fprintf(a.Aside, "Run \"%s\" for examples and flags.\n", helpFor(a.Program, err))
+	var parsed *kong.Context
+	if parse := (*kong.ParseError)(nil); errors.As(err, &parse) {
+		parsed = parse.Context
+	}
+	fmt.Fprintf(a.Aside, seeHelp, helpFor(a.Program, parsed))
 }
 
 // looksAsked reports whether arguments, if they begin with no command, are a question, in quotes or not.
@@ -250,11 +277,10 @@ func (w *errWriter) exit(to io.Writer, program string, err error) int {
 	return exitError
 }
 
-// helpFor returns the help command for the command at which parsing failed.
-func helpFor(program string, err error) string {
-	var parse *kong.ParseError
-	if errors.As(err, &parse) && parse.Context != nil {
-		if words := strings.Fields(parse.Context.Command()); len(words) > 0 {
+// helpFor returns the help command for the command up to which a command line was parsed, if any.
+func helpFor(program string, parsed *kong.Context) string {
+	if parsed != nil {
+		if words := strings.Fields(parsed.Command()); len(words) > 0 {
 			var plain []string
 			for _, w := range words {
 				if !strings.HasPrefix(w, "<") {

@@ -62,10 +62,11 @@ func (s *session) whatToAsk() string {
 		if !slices.Contains(titles, title) { // files of one name in several folders share a title
 			titles = append(titles, title)
 		}
-		if len(titles) == 3 {
-			break
-		}
 	}
+	slices.SortStableFunc(titles, func(a, b string) int { // a single word, such as a name, seldom says what can be asked
+		return min(strings.Count(b, " "), 1) - min(strings.Count(a, " "), 1)
+	})
+	titles = titles[:min(len(titles), 3)]
 	if last := len(titles) - 1; last > 0 {
 		titles = append(titles[:last-1], titles[last-1]+" or "+titles[last])
 	}

@@ -80,7 +80,7 @@ func TestGreetingNamesOwnDocuments(t *testing.T) {
 	for _, title := range []string{"Alder", strings.Repeat("Birch ", 20), "Zelkova"} {
 		clitest.Write(t, notes, title[:3]+".md", "# "+title+"\n\nA tree.\n")
 	}
-	if a := h.ask("--notes", notes, "--local-only", "Hello!"); a.Answer != "Ask a question that your documents answer, such as one about “Alder”, “"+strings.Repeat("Birch ", 6)+"Bir…” or “Zelkova”." {
+	if a := h.ask("--notes", notes, "--local-only", "Hello!"); a.Answer != "Ask a question that your documents answer, such as one about “"+strings.Repeat("Birch ", 6)+"Bir…”, “The boat Marigold” or “Alder”." {
 		t.Errorf("of several documents: %q", a.Answer)
 	}
 	if a := h.ask("--notes", notes, "--local-only", "Thanks!"); a.Answer != "You are welcome." {

@@ -11,30 +11,30 @@ import (
 
 // askJSON is the output of ask --json.
 type askJSON struct {
-	Answer    string      `json:"answer"`
-	Method    string      `json:"method"`
-	Tokens    []tokenJSON `json:"tokens"`
-	Placement string      `json:"placement"`
-	Choice    string      `json:"placement_choice"` // the flag: auto, or a placement
-	Coupling  string      `json:"coupling"`
-	Gamma     string      `json:"gamma,omitempty"` // of the speculative coupling
-	Seed      uint64      `json:"seed"`
-	LocalOnly bool        `json:"local_only"`      // no token was agreed with a cloud
-	Degraded  bool        `json:"degraded"`        // a cloud was to take part, and the device decided tokens without it
-	Queue     int         `json:"queue,omitempty"` // place in the queue of a busy cloud, from 1
-	Moves     int         `json:"moves,omitempty"` // how often the answer went on with another replica that was ready
-	Finish    string      `json:"finish"`          // stop, length, cancelled
-	Remarks   []string    `json:"remarks,omitempty"`
-	Parts     []partJSON  `json:"parts"`           // the sentences
-	Unknown   bool        `json:"unknown"`         // true if any part is
-	Unsure    bool        `json:"unsure"`          // likewise
-	Cloud     *cloudJSON  `json:"cloud,omitempty"` // that took part
+	Answer    string     `json:"answer"`
+	Method    string     `json:"method"`
+	Placement string     `json:"placement"`
+	Choice    string     `json:"placement_choice"` // the flag: auto, or a placement
+	Coupling  string     `json:"coupling"`
+	Gamma     string     `json:"gamma,omitempty"` // of the speculative coupling
+	Seed      uint64     `json:"seed"`
+	LocalOnly bool       `json:"local_only"`      // no token was agreed with a cloud
+	Degraded  bool       `json:"degraded"`        // a cloud was to take part, and the device decided tokens without it
+	Queue     int        `json:"queue,omitempty"` // place in the queue of a busy cloud, from 1
+	Moves     int        `json:"moves,omitempty"` // how often the answer went on with another replica that was ready
+	Finish    string     `json:"finish"`          // stop, length, cancelled
+	Remarks   []string   `json:"remarks,omitempty"`
+	Parts     []partJSON `json:"parts"`           // the sentences
+	Unknown   bool       `json:"unknown"`         // true if any part is
+	Unsure    bool       `json:"unsure"`          // likewise
+	Cloud     *cloudJSON `json:"cloud,omitempty"` // that took part
 	Documents struct {
 		Device []node.Source `json:"device"`
 		Cloud  []node.Source `json:"cloud"`
 	} `json:"documents"`
 	Stats statsJSON `json:"stats"`
 	costJSON
+	Tokens []tokenJSON `json:"tokens"` // last, since they are many
 
 	Stale []string `json:"-"` // those of the remarks that come after the answer
 	limit int      // most tokens

@@ -20,7 +20,7 @@ type askCmd struct {
 	textFlags
 	showFlags `group:"Output:"`
 	answerFlags
-	FailUnknown bool   `help:"Exit with status 1 if a part of the answer is not known." hidden:""`
+	FailUnknown bool   `help:"Exit with status 1 if a part of the answer is not known." group:"Output:"`
 	Record      string `help:"Write what happens during the answer to FILE, as JSON lines: delays, drafts, tokens, round trips. \"lab schedule --replay FILE\" plays it back." type:"path" placeholder:"FILE" hidden:""`
 }
 

@@ -255,6 +255,38 @@ func TestShowOfASkippedFile(t *testing.T) {
 	}
 }
 
+// A file may be shown by the end of its path where only one indexed file has it, and a folder's files are listed alone.
+func TestShowByName(t *testing.T) {
+	h := newHome(t)
+	for _, name := range []string{"notes/cabin.txt", "notes/staff/rota.txt", "notes/staffroom.txt", "old/rota.txt"} {
+		clitest.Write(t, filepath.Join(h.Dir, filepath.Dir(name)), filepath.Base(name), "The text of "+name+" is short.\n")
+	}
+	if _, stderr, err := h.Run("index", "add", filepath.Join(h.Dir, "notes"), filepath.Join(h.Dir, "old")); err != nil {
+		t.Fatal(err, stderr)
+	}
+	for _, c := range []struct {
+		args, want, lacks string
+		fails             bool
+	}{
+		{"show cabin.txt", "The text of notes/cabin.txt", "", false},
+		{"show staff/rota.txt", "The text of notes/staff/rota.txt", "", false},
+		{"show rota.txt", "give more of the path", "", true},
+		{"show room.txt", "is not in the index", "", true}, // the end of a name is no name
+		{"show ../cabin.txt", "is not in the index", "", true},
+		{"show staff", "is not in the index", "", true},
+		{"list notes/staff", "rota.txt", "staffroom", false},
+		{"list notes/staff/ old", "2 files", "cabin", false},
+		{"list notes/cabin.txt", "1 file,", "rota", false},
+		{"list notes/cab", "nothing of", "1 file", true},
+		{"list /", "4 files", "", false},
+	} {
+		stdout, stderr, err := h.Run(append([]string{"index"}, strings.Fields(c.args)...)...)
+		if text := stdout + stderr; (err != nil) != c.fails || !strings.Contains(text, c.want) || c.lacks != "" && strings.Contains(text, c.lacks) {
+			t.Errorf("index %s: %v, %s", c.args, err, text)
+		}
+	}
+}
+
 // A sentence that says two parts of an answer stands below it once.
 func TestSentenceCitedOnce(t *testing.T) {
 	h := newHome(t)
@@ -444,28 +476,31 @@ func TestErrorsHelp(t *testing.T) {
 		{[]string{"ask", "--placement", "moon", question}, "mirror", 2},
 		{[]string{"ask", "--model", "missing.gguf", question}, "missing.gguf", 1},
 		{[]string{"ask", "--model", "broken.gguf", question}, "broken.gguf", 1},
-		{[]string{"ask", "--temperature=-1", question}, "temperature", 1},
-		{[]string{"ask", "--weights", "heavy", question}, "sentence", 1},
-		{[]string{"ask", "--contexts", "257", question}, "256", 1},
-		{[]string{"ask", "--wait=-1s", question}, "--wait -1s", 1},
-		{[]string{"ask", "--ahead", "0", question}, "want 1 (none)", 1},
+		{[]string{"ask", "--temperature=-1", question}, "temperature", 2},
+		{[]string{"ask", "--weights", "heavy", question}, "sentence", 2},
+		{[]string{"ask", "--contexts", "257", question}, "256", 2},
+		{[]string{"ask", "--wait=-1s", question}, "--wait -1s", 2},
+		{[]string{"ask", "--ahead", "0", question}, "want 1 (none)", 2},
 		{[]string{"ask", "--cache-mb=-1", question}, "--cache-mb -1", 2},
-		{[]string{"ask", "--temperature", "9", question}, "--temperature 9: want 0 to 2", 1},
-		{[]string{"run", "--temperature=-1", "Hello"}, "--temperature -1: want 0 to 2", 1},
-		{[]string{"reply", "--temperature", "2.1", "Ada: Hello?"}, "--temperature 2.1: want 0 to 2", 1},
+		{[]string{"ask", "--temperature", "9", question}, "--temperature 9: want 0 to 2", 2},
+		{[]string{"run", "--temperature=-1", "Hello"}, "--temperature -1: want 0 to 2", 2},
+		{[]string{"reply", "--temperature", "2.1", "Ada: Hello?"}, "--temperature 2.1: want 0 to 2", 2},
 		{[]string{"doctor", "--cache-mb=-1"}, "--cache-mb -1", 2},
 		{[]string{"ask", "--passage-words=-1", question}, "0 (the default)", 2},
 		{[]string{"index", "add", "--passage-words=-1"}, "0 (the default)", 2},
-		{[]string{"ask", "--soc", "sm8750", "--switching", "foo", question}, "resident, greedy, progressive\n", 1},
-		{[]string{"netem", "--rebind=-1s", "127.0.0.1:4433"}, "--rebind -1s", 1},
-		{[]string{"netem", "127.0.0.1:0"}, "target 127.0.0.1:0", 1},
-		{[]string{"netem", "--rebind", "1s"}, "name a target", 1},
+		{[]string{"ask", "--soc", "sm8750", "--switching", "foo", question}, "resident, greedy, progressive\nRun \"edge ask --help\"", 2},
+		{[]string{"netem", "--rebind=-1s", "127.0.0.1:4433"}, "--rebind -1s", 2},
+		{[]string{"netem", "127.0.0.1:0"}, "target 127.0.0.1:0", 2},
+		{[]string{"netem", "--rebind", "1s"}, "name a target", 2},
 		{[]string{"netem", "--delay", "1ms"}, "no target", 1},
 		{[]string{"netem", "--clear"}, "--tc IFACE", 1},
 		{[]string{"netem", "--tc", "lo", "--clear", "127.0.0.1:4433"}, "take no target", 1},
-		{[]string{"netem", "--loss", "2", "127.0.0.1:4433"}, "loss", 1},
-		{[]string{"ask", "--contexts=-1", question}, "256", 1},
-		{[]string{"ask", "--side", "cloud", "--local-only", question}, "leave one out", 1},
+		{[]string{"netem", "--loss", "2", "127.0.0.1:4433"}, "loss", 2},
+		{[]string{"ask", "--max-tokens", "0", question}, "want 1 to 65536\nRun \"edge ask --help\" for", 2},
+		{[]string{"run", "--max-tokens", "0", "Hello"}, "Run \"edge run --help\" for", 2},
+		{[]string{"rewrite", "--correct", "--max-tokens", "0", "helo"}, "Run \"edge rewrite --help\" for", 2},
+		{[]string{"ask", "--contexts=-1", question}, "256", 2},
+		{[]string{"ask", "--side", "cloud", "--local-only", question}, "leave one out", 2},
 		{[]string{"ask", "--cloud", "nowhere:1", question}, "edge pair", 1},
 		{[]string{"ask", ""}, "empty", 1},
 		{[]string{"pair", "AAAA-BBBB"}, "code", 1},
@@ -498,7 +533,7 @@ func TestAskHelpIsShort(t *testing.T) {
 		return names
 	}
 	short, all := shown("--help"), shown("--help-all")
-	if len(short) > 20 {
+	if len(short) > 22 {
 		t.Errorf("--help shows %d flags: %v", len(short), short)
 	}
 	for _, name := range []string{"method", "coupling", "gamma", "weights", "record", "placement", "config"} {
@@ -506,7 +541,7 @@ func TestAskHelpIsShort(t *testing.T) {
 			t.Errorf("--%s: in --help %v, in --help-all %v", name, slices.Contains(short, name), slices.Contains(all, name))
 		}
 	}
-	for _, name := range []string{"private", "local-only", "cloud"} {
+	for _, name := range []string{"private", "local-only", "cloud", "fail-unknown", "require-cloud"} {
 		if !slices.Contains(short, name) {
 			t.Errorf("--help lacks --%s", name)
 		}

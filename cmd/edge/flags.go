@@ -158,9 +158,9 @@ func (f documentFlags) Validate() error {
 
 // pairFlags choose the cloud, the path to it, and how the two sides agree on tokens.
 type pairFlags struct {
-	Cloud        string         `help:"The cloud to ask: HOST:PORT of a paired one, or \"sample\" for the one inside this process. Default: the one paired last. If none is paired, the sample documents have the sample cloud, and your own have none." placeholder:"WHERE"`
+	Cloud        string         `help:"The cloud to ask: the name or HOST:PORT of a paired one, or \"sample\" for the one inside this process. Default: the one paired last. If none is paired, the sample documents have the sample cloud, and your own have none." placeholder:"WHERE"`
 	LocalOnly    bool           `help:"Answer on this machine alone. No socket is opened."`
-	RequireCloud bool           `help:"Fail, with exit status 1, rather than answer without the cloud. It waits up to a minute for a busy cloud." hidden:""`
+	RequireCloud bool           `help:"Fail, with exit status 1, rather than answer without the cloud. It waits up to a minute for a busy cloud."`
 	Wait         *time.Duration `help:"How long to wait for the cloud before answering alone. Default: 2s, or 300ms for a minute after it was missing; with --rtt, plus the three round trips until it joins." placeholder:"DURATION"`
 	RTT          time.Duration  `name:"rtt" help:"Emulate a network with this round-trip time, such as 100ms; at most 4s." default:"0s"`
 	Loss         float64        `help:"Emulate a network that loses this share of the packets (0 to 1)." default:"0" hidden:""`

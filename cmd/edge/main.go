@@ -15,7 +15,7 @@ type commands struct {
 
 	Ask     askCmd       `cmd:"" help:"Answer a question from your documents and the cloud's."`
 	Chat    chatCmd      `cmd:"" help:"Ask several questions in a row; each sees what was said before."`
-	Serve   serveCmd     `cmd:"" help:"Answer questions over HTTP, for programs that use OpenAI's or Ollama's API."`
+	Serve   serveCmd     `cmd:"" help:"Answer questions over HTTP, for programs that use the API of OpenAI, Anthropic, Ollama or llama.cpp."`
 	MCP     mcpCmd       `cmd:"" name:"mcp" help:"Answer questions for programs that speak the Model Context Protocol, over standard input and output."`
 	Run     runCmd       `cmd:"" help:"Generate text from a prompt, without documents and without a cloud."`
 	Reply   replyCmd     `cmd:"" help:"Suggest short replies to a conversation."`

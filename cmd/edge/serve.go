@@ -37,7 +37,7 @@ func (c *serveCmd) Help() string {
   edge serve --http 0.0.0.0:7470 --api-key ~/.config/tandem/edge/api-key
   curl -s http://127.0.0.1:7470/v1/chat/completions -d '{"messages":[{"role":"user","content":"When does the harbour museum open?"}]}'
 
-Questions are answered as by edge ask. Programs may use OpenAI's API (/v1/chat/completions, /v1/completions, /v1/responses, /v1/models), Anthropic's (/v1/messages) or Ollama's (/api/chat, /api/generate, /api/tags). What these APIs have no fields for, such as the sentences that support the answer, is in the field "tandem". docs/api.md describes everything.`
+Questions are answered as by edge ask. Programs may use OpenAI's API (/v1/chat/completions, /v1/completions, /v1/responses, /v1/models), Anthropic's (/v1/messages), Ollama's (/api/chat, /api/generate, /api/tags) or llama.cpp's (/tokenize, /detokenize, /props). What these APIs have no fields for, such as the sentences that support the answer, is in the field "tandem". docs/api.md describes everything.`
 }
 
 func (c *serveCmd) Run(a *cli.App) (err error) {
@@ -88,7 +88,7 @@ func (s *serving) announce(a *cli.App, at net.Addr) {
 			with = "with " + cli.Escape(c.Name)
 		}
 	}
-	fmt.Fprintf(a.Out, "Answering from %s, %s, on %s\nOpen that address in a browser, or give it to a program that uses OpenAI's or Ollama's API.\n", from, with, server.URL(at))
+	fmt.Fprintf(a.Out, "Answering from %s, %s, on %s\nOpen that address in a browser, or give it to a program that uses the API of OpenAI, Anthropic, Ollama or llama.cpp.\n", from, with, server.URL(at))
 }
 
 // serving answers the questions of an API. When the first documents arrive, it leaves the samples.

@@ -57,7 +57,7 @@ var rules = []struct{ packages, imports string }{
 	{"lab/...", "tandem"},
 
 	// A live side. It knows no search engine, only what it needs of one.
-	{"node", "tandem node/batch node/presence node/replicas decoder/... retrieval/documents retrieval/passages transport pair aggregator scheduler profiler specdec model/... internal/sparing internal/words"},
+	{"node", "tandem node/batch node/presence node/replicas decoder/... retrieval/documents retrieval/passages transport pair aggregator scheduler profiler specdec model/... internal/refusal internal/sparing internal/words"},
 	{"node/presence", ""},
 	{"node/replicas", ""},
 	{"node/batch", "model specdec"},

@@ -44,7 +44,7 @@ func (c caught) datagram(rest ...byte) {
 	c.qc.SendDatagram(append(binary.AppendUvarint(nil, uint64(c.s.StreamID())), rest...))
 }
 
-var ready = transport.Ready{Documents: 2, H: tandem.FixedOf(5)}
+var ready = transport.Ready{Documents: 2}
 
 // traps are by hostile clouds that do not keep to the form. Those that do are in deceits.
 var traps = []trap{

@@ -118,7 +118,7 @@ var rules = []struct{ packages, imports string }{
 	{"internal/filelock", ""},
 	{"internal/lazyregexp", ""},
 	{"internal/meter", ""},
-	{"internal/sentences", ""},
+	{"internal/sentences", "internal/lazyregexp internal/words"},
 	{"internal/words", ""},
 	{"internal/sparing", ""},
 	{"internal/spelling", ""},

@@ -145,9 +145,18 @@ func (p passage) spansElsewhere(at int, none float64, e *Evidence, spans []span.
 	return spans
 }
 
-// inLineOf reports whether the likeliest span is in the line around an offset.
+// inLineOf reports whether the reader points into the line around an offset: its likeliest span is there, and no less likely
+// than all outside of it.
 func (p passage) inLineOf(spans []span.Span, at int) bool {
-	return len(spans) > 0 && spans[0].Begin < p.lineEnd(at) && spans[0].End > p.lineStart(at)
+	begin, end := p.lineStart(at), p.lineEnd(at)
+	within := func(s span.Span) bool { return s.Begin < end && s.End > begin }
+	outside := 0.0
+	for _, s := range spans {
+		if !within(s) {
+			outside += s.P
+		}
+	}
+	return len(spans) > 0 && within(spans[0]) && spans[0].P >= outside
 }
 
 // Of a passage in which the question names where to look: P(no answer), the least log-odds that what stands there is

@@ -93,7 +93,7 @@ func (p passage) asLabelled(asked []string) []string {
 // contactLabels has German and French words for the labels of contacts, which are in English whatever the language of the
 // address book.
 var contactLabels = map[string]string{
-	"telefon": "phone", "telefonnummer": "phone", "handy": "phone", "handynummer": "phone", "mobilnummer": "phone", "rufnummer": "phone",
+	"telephone": "phone", "telefon": "phone", "telefonnummer": "phone", "handy": "phone", "handynummer": "phone", "mobilnummer": "phone", "rufnummer": "phone",
 	"téléphone": "phone", "portable": "phone", "adresse": "address", "anschrift": "address", "geburtstag": "birthday", "anniversaire": "birthday",
 	"beruf": "job", "métier": "job",
 }

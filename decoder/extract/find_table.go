@@ -63,7 +63,7 @@ func (p passage) cellOf(q query) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	said := words.Content(text)
-	if len(said) == 0 && !strings.ContainsFunc(text, unicode.IsLetter) { // the table leaves it open; "no" is an answer
+	if len(said) == 0 && (asksHowMany.MatchString(q.text) || !strings.ContainsFunc(text, unicode.IsLetter)) { // the table leaves it open; "no" may answer
 		return at.from, at.from, missing == 0
 	}
 	return at.from, at.to, words.Shared(said, rest) == 0 || forRow && words.HasAll(p.wordsBeside(row, column), rest)

@@ -77,7 +77,7 @@ func TestTableCell(t *testing.T) {
 		{"Staff", wages, "How many hours per week does Bo Holm work?", "30"},
 		{"Staff", wages, "hourly wage Ada Holm", ""},
 		{"Allergens", dishes, "celery pea soup", "yes"},
-		{"Allergens", dishes, "How much celery is in the pea soup?", ""},
+		{"Allergens", dishes, "How many celery are in the pea soup?", ""},
 		{"Allergens", dishes, "What about milk in the bread?", ""},
 		{"Inn", rooms, "What is the fare to Oslo?", "40"},
 		{"Inn", rooms, "Which printer is in the lab?", ""},

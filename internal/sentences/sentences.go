@@ -43,34 +43,18 @@ func Ends(text string) []int {
 			begun = i
 			ends = append(ends, i)
 		case strings.ContainsRune(".!?…؟।", r):
-			before, mark := text[begun:i-size], i-size
+			before := text[begun : i-size]
 			for i < len(text) && strings.IndexByte(".!?", text[i]) >= 0 {
 				r, i = rune(text[i]), i+1
 			}
-			leads := isLeader(before, text[mark:i], text[i:])
 			i = skip(text, i, closing)
-			if !leads && endsSentence(before, text[i:], r) {
+			if endsSentence(before, text[i:], r) {
 				begun = i
 				ends = append(ends, i)
 			}
 		}
 	}
 	return ends
-}
-
-// isLeader reports whether marks between before and after are dots that lead from a name to its value: "Fee ........ 12 euros".
-func isLeader(before, marks, after string) bool {
-	const least, many = 4, 8 // dots; people write a few when they fall silent
-	if len(marks) < least || strings.Trim(marks, ".") != "" || before == "" {
-		return false
-	}
-	value := strings.TrimLeft(after, " \t")
-	if value == "" || value[0] == '\n' {
-		return false
-	}
-	apart := strings.HasSuffix(before, " ") && after[0] == ' '
-	figure, _ := utf8.DecodeRuneInString(value)
-	return apart || len(marks) >= many || unicode.IsNumber(figure) || unicode.Is(unicode.Sc, figure)
 }
 
 // closing reports whether a rune closes a quotation or bracket.

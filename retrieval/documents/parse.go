@@ -191,7 +191,7 @@ func contain(err *error) {
 	}
 }
 
-// finish gives a document its title, and turns headings that are too long into paragraphs.
+// finish gives a document its title, turns headings that are too long into paragraphs, and writes a colon for dots before values.
 func finish(doc Document, name string) Document {
 	if doc.Title = english.Shorten(doc.Title, MaxTitle); doc.Title == "" {
 		doc.Title = titleFrom(name)
@@ -205,6 +205,9 @@ func finish(doc Document, name string) Document {
 	for i, b := range doc.Blocks {
 		if b.Kind == Heading && english.CountWords(b.Text) > MaxHeading {
 			doc.Blocks[i] = Block{Kind: Paragraph, Apart: b.Apart, Text: b.Text}
+		}
+		if text, ok := labelled(b.Text); ok && (b.Kind == Paragraph || b.Kind == Line) {
+			doc.Blocks[i].Kind, doc.Blocks[i].Text = Line, text
 		}
 	}
 	return composed(doc)

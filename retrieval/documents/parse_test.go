@@ -27,7 +27,7 @@ func TestParse(t *testing.T) {
 		{"a.txt", "[10:32] Ben: the key of the inn is kept in the top drawer of the desk.\n[10:33] Ada: thanks.\n", "title A\np [10:32] Ben: the key of the inn is kept in the top drawer of the desk.\np [10:33] Ada: thanks."},
 		{"a.txt", "PRICES\nBread 2,40\n\n§ 3 Fees\n(1) One.\n(2) Two.\n\n[03.03.24, 18:02] Ada de Wit: hi\n[03.03.24, 18:05] Ben: hm\n", "title A\n# PRICES\np Bread 2,40\n# § 3 Fees\np (1) One.\np (2) Two.\np [03.03.24, 18:02] Ada de Wit: hi\np [03.03.24, 18:05] Ben: hm"},
 		{"a.txt", "Monday 3 June\n\nRain.\n\n\nTuesday 4 June\n\nSun.\n", "title A\n# Monday 3 June\np Rain.\n# Tuesday 4 June\np Sun."},
-		{"a.txt", "Power ........ 340 W\nNoise ........ 39 dB", "title A\nl Power ........ 340 W\nl Noise ........ 39 dB"},
+		{"a.txt", "Power ........ 340 W\nNoise ........ 39 dB", "title A\nl Power: 340 W\nl Noise: 39 dB"},
 		{"a.txt", "OPTIONS\n\n       -s size\n              Leave out files\n              below size.\n\n       -v     Say more.\n\nFILES\n\n       ~/.pail\n              Where it writes.\n\n   Note\n      No term hangs here.\n",
 			"title A\n# OPTIONS\nl -s size: Leave out files below size.\nl -v: Say more.\n# FILES\nl ~/.pail: Where it writes.\np Note\np No term hangs here."},
 		{"a.txt", "The pump hums.\n\n \n    It needs oil.\n", "title A\np The pump hums.\np It needs oil."},

@@ -56,17 +56,20 @@ func (s *session) whatToAsk() string {
 	if err != nil || len(list) == 0 {
 		return ask + "."
 	}
-	var titles []string
+	const most = 3
+	var titles, words []string // a single word, such as a name, seldom says what can be asked
 	for _, d := range list {
 		title := "“" + cli.Shorten(strings.TrimSpace(cli.Escape(d.Title)), 40) + "”"
-		if !slices.Contains(titles, title) { // files of one name in several folders share a title
-			titles = append(titles, title)
+		to := &titles
+		if !strings.Contains(title, " ") {
+			to = &words
+		}
+		if len(*to) < most && !slices.Contains(*to, title) { // files of one name in several folders share a title
+			*to = append(*to, title)
 		}
 	}
-	slices.SortStableFunc(titles, func(a, b string) int { // a single word, such as a name, seldom says what can be asked
-		return min(strings.Count(b, " "), 1) - min(strings.Count(a, " "), 1)
-	})
-	titles = titles[:min(len(titles), 3)]
+	titles = append(titles, words...)
+	titles = titles[:min(len(titles), most)]
 	if last := len(titles) - 1; last > 0 {
 		titles = append(titles[:last-1], titles[last-1]+" or "+titles[last])
 	}

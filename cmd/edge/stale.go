@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"tandem/cmd/internal/cli"
 	"tandem/node"
@@ -33,7 +34,7 @@ func (s *session) stale(answer node.Answer) (remarks []string) {
 			switch info, err := os.Stat(q.Source); {
 			case errors.Is(err, fs.ErrNotExist):
 				remarks = append(remarks, s.gone(q.Source))
-			case err == nil && info.ModTime().After(written) && !s.isIndexed(q.Source, info):
+			case err == nil && info.ModTime().After(written) && !(info.ModTime().After(time.Now()) && s.isIndexed(q.Source, info)):
 				remarks = append(remarks, fmt.Sprintf("%s has changed since it was indexed: edge index add reads it again", cli.Escape(q.Source)))
 			}
 		}
@@ -53,7 +54,8 @@ func (s *session) gone(file string) string {
 	return fmt.Sprintf("%s is no longer there: edge index add, or edge index remove, makes the index forget it", cli.Escape(file))
 }
 
-// isIndexed reports whether a file is as the index knows it, whatever its date.
+// isIndexed reports whether a file is as the index knows it, whatever its date. It reads what the index knows of all files, so only
+// those are looked up whose date, in the future, does not say when they were written.
 func (s *session) isIndexed(file string, info fs.FileInfo) bool {
 	known, err := s.own.index.Info(context.Background(), file)
 	return err == nil && known.Size == info.Size() && known.Modified.Equal(info.ModTime())

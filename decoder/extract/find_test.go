@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"strings"
 	"testing"
 
 	"tandem/model/span"
@@ -54,6 +55,31 @@ func TestInLineOf(t *testing.T) {
 		spans := p.spansFor(queryOf("How big is the tank of the Brookpump?"), 0.5, &e, []span.Span{find(p, said)})
 		if got := p.text[spans[0].Begin:spans[0].End]; got != want || e.Named != (said != want) || e.Line != (said == want) {
 			t.Errorf("%q: %q, %+v", said, got, e)
+		}
+	}
+}
+
+// The reader points into a line if its likeliest span is there, and no less likely than all outside of it.
+func TestInLineOfLikeliest(t *testing.T) {
+	p := config(0).passage(passages.Passage{Title: "Contacts", Text: "Phone: 555 01\nalso at weekends"})
+	at := func(text string, odds float64) span.Span {
+		from := strings.Index(p.text, text)
+		return span.Span{Begin: from, End: from + len(text), P: odds}
+	}
+	phone, also := at("555 01", 0.3), at("weekends", 0.3)
+	for _, c := range []struct {
+		spans []span.Span
+		want  bool
+	}{
+		{nil, false},
+		{[]span.Span{phone}, true},
+		{[]span.Span{phone, also}, true},
+		{[]span.Span{also, phone}, false},
+		{[]span.Span{phone, also, at("also", 0.1)}, false},
+		{[]span.Span{phone, at("Phone", 0.2), also}, true},
+	} {
+		if got := p.inLineOf(c.spans, phone.Begin); got != c.want {
+			t.Errorf("%v: %v", c.spans, got)
 		}
 	}
 }

@@ -73,6 +73,9 @@ var traps = []trap{
 	{name: "it is ready and silent", spring: func(c caught) {
 		c.send(0, codeReady, ready)
 	}},
+	{name: "its limit is below zero", spring: func(c caught) {
+		c.send(0, codeReady, transport.Ready{Documents: 2, MaxTokens: math.MinInt32})
+	}},
 	{name: "it ends the exchange", spring: func(c caught) { c.s.Close() }},
 	{name: "it resets the exchange", spring: func(c caught) {
 		c.send(0, codeReady, ready)

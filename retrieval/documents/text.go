@@ -149,7 +149,7 @@ func (r *textReader) line(i int) {
 	switch {
 	case trimmed == "", isRule(trimmed):
 		r.separator(i)
-	case strings.Contains(trimmed, "....") && len(r.para) == 0: // dots lead from a name to its value
+	case strings.Contains(trimmed, leader) && len(r.para) == 0:
 		r.doc.Add(Line, trimmed)
 	case isMarkedHeading(r.lines, i):
 		r.end()

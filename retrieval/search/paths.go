@@ -58,7 +58,10 @@ func resolveLinks(abs string) string {
 	}
 }
 
-// within reports whether path is dir or below it.
+// Within reports whether path, as the index keeps it, is dir or below it.
+func Within(path, dir string) bool { return within(path, dir, sep) }
+
+// within is Within for paths with another separator.
 func within(path, dir, sep string) bool {
 	above := strings.TrimSuffix(dir, sep)
 	return path == dir || strings.HasPrefix(path, above) && strings.HasPrefix(path[len(above):], sep) || dir == "."

@@ -96,9 +96,7 @@ func below(a *cli.App, list []search.SourceInfo, paths []string) ([]search.Sourc
 		}
 		found := false
 		for _, s := range list {
-			if slices.ContainsFunc(names, func(name string) bool {
-				return s.Path == name || strings.HasPrefix(s.Path, strings.TrimSuffix(name, string(filepath.Separator))+string(filepath.Separator))
-			}) {
+			if slices.ContainsFunc(names, func(name string) bool { return search.Within(s.Path, name) }) {
 				kept[s.Path], found = true, true
 			}
 		}
